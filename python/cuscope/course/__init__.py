@@ -10,7 +10,7 @@
 from .copying import Copied, copy_notebooks, notebooks
 from .exercises import exercise
 from .measuring import milliseconds, results, work
-from .sources import kernel, kernel_sources, show
+from .sources import kernel, kernel_sources, kernels, show
 
 __all__ = [
     "Copied",
@@ -18,6 +18,7 @@ __all__ = [
     "exercise",
     "kernel",
     "kernel_sources",
+    "kernels",
     "milliseconds",
     "notebooks",
     "results",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .._core import Kernel, Module
 
-__all__ = ["kernel", "kernel_sources", "show"]
+__all__ = ["kernel", "kernel_sources", "kernels", "show"]
 
 # Behind these lines a file lists its instances for all element types, which take long to compile.
 _INSTANCES = ("#ifndef CUSCOPE_ONE_INSTANCE", "#define INSTANCE", "\nOFFER", "\ntemplate __global__")
@@ -51,28 +51,33 @@ def show(file: str, start: str, end: str) -> None:
     print("\n".join(lines[first : last + 1]))
 
 
-def kernel(file: str, name: str, *, options: Sequence[str] = ()) -> Kernel:
+def kernel(file: str, name: str) -> Kernel:
     """Compile one kernel of a file for the current device: quicker than all instances that the file lists.
 
     ``name`` is the instance, such as ``"naive<float>"``. Raises ValueError for an unknown file, and `CompileError`.
 
-    >>> import cuscope as cs
     >>> from cuscope import course
     >>> course.kernel("vec_add/01_vec_add", "vec_add<float>").parameters[0].name
     'a'
+    """
+    return kernels(file, [name])[0]
+
+
+def kernels(file: str, names: Sequence[str]) -> list[Kernel]:
+    """Compile several kernels of a file, as `kernel` does one.
+
+    >>> from cuscope import course
+    >>> [one.name for one in course.kernels("vec_add/01_vec_add", ["vec_add<float>", "vec_add<int>"])]
+    ['vec_add<float>', 'vec_add<int>']
     """
     path = _path(file)
     source = path.read_text()
     for line in _INSTANCES:
         source = source.partition(line)[0]
     module = Module(
-        source,
-        name_expressions=[name],
-        include_paths=[str(path.parent)],
-        file_name=path.name,
-        options=list(options),
+        source, name_expressions=list(names), include_paths=[str(path.parent)], file_name=path.name
     )
-    return module[name]
+    return [module[name] for name in names]
 
 
 def _path(file: str) -> Path:

@@ -3,37 +3,22 @@
 #
 # C = A B takes 2 m n k operations on m k + k n + m n numbers, so every number is used many times. A kernel is fast if a
 # number waits for its next use in the right place: global memory is slow, shared memory is faster, and a register is
-# fastest. This notebook goes through the kernels of [cuda_kernels/matmul](../cuda_kernels/matmul/README.md), called
-# *rungs*, from the simplest to the fastest, and counts the memory accesses that each rung saves.
+# fastest. This notebook goes through the package's kernels for this task (the folder cuda_kernels/matmul), called *rungs*,
+# from the simplest to the fastest, and counts the memory accesses that each rung saves.
 #
 # A real GPU does not count accesses, so the cells that count use `host:0`, the simulated device. The other cells use the
-# current device: a GPU if you have one. The notebook reads the kernels from the repository, so run it inside of the
-# repository. Run the cells in order.
+# current device: a GPU if you have one. Run the cells in order.
 
 # %%
-import json
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 
 import cuscope as cs
+from cuscope import course
 
 device = cs.current_device()
 counting = cs.Device("host:0")
-root = next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / "cuda_kernels").is_dir()), None)
-assert root is not None, "run this inside the repository: it reads cuda_kernels/ and benchmarks/results/"
-folder = root / "cuda_kernels" / "matmul"
 print(device, "| counted on", counting)
-
-
-def show(rung, start, end):
-    """Print a rung's source from the line that contains `start` to the next one that contains `end`."""
-    lines = (folder / f"{rung}.cu").read_text().splitlines()
-    first = next(i for i, line in enumerate(lines) if start in line)
-    last = next(i for i, line in enumerate(lines) if end in line and i > first)
-    print("\n".join(lines[first : last + 1]))
-
 
 # %% [markdown]
 # ## How to count
@@ -41,7 +26,7 @@ def show(rung, start, end):
 # All rungs take `(a, b, c, problem)`; the last argument is a structure, which NumPy describes by a dtype.
 # `kernel.count(...)` launches a kernel as `kernel.launch(...)` does, and returns the counts of its threads' accesses. The
 # numbers in the text are for kernels compiled by g++. clang++ splits loads of 16 bytes, which rungs 06 to 08 use
-# ([docs/counting.md](../docs/counting.md)).
+# (docs/counting.md).
 #
 # m, n and k differ below, so that you can see which of them matters: A has 128 × 64 numbers, B 64 × 256, C 128 × 256.
 
@@ -53,21 +38,13 @@ expected = a.astype(np.float64) @ b.astype(np.float64)
 distances = ("a_row", "b_row", "c_row", "a_batch", "b_batch", "c_batch")
 Problem = np.dtype([(x, np.int32) for x in "mnk"] + [(x, np.int64) for x in distances], align=True)
 problem = np.array([(m, n, k, k, n, n, 0, 0, 0)], Problem)[0]  # rows are dense, and there is no batch
-counted = {}
-
-
-def kernel_of(rung, name):
-    """One kernel of a file, without the list of its instances for every element type: they take long to compile."""
-    source = (folder / f"{rung}.cu").read_text()
-    for instances in ("#ifndef CUSCOPE_ONE_INSTANCE", "#define INSTANCE"):
-        source = source.partition(instances)[0]
-    return cs.Module(source, name_expressions=[name], include_paths=[folder], file_name=f"{rung}.cu")[name]
+kernels, counted = {}, {}
 
 
 def count(rung, name, tile, block, shared=0):
     """Run a rung on the simulated device, compare its product with NumPy's, and keep the counts."""
     with counting:
-        kernel = kernel_of(rung, name)
+        kernel = kernels[rung] = course.kernel(f"matmul/{rung}", name)
         if shared:
             kernel.max_dynamic_shared = shared
         d_a, d_b, d_c = cs.to_device(a), cs.to_device(b), cs.full((m, n), np.nan, np.float32)
@@ -98,7 +75,7 @@ def report(counts):
 # Every element of C has a thread of its own. The thread reads a row of A and a column of B.
 
 # %%
-show("01_naive", "const int row", "rounded<T>")
+course.show("matmul/01_naive", "const int row", "rounded<T>")
 print()
 report(count("01_naive", "naive<float>", (16, 16), (16, 16)))
 
@@ -118,7 +95,7 @@ assert by_argument["b"].loads == m * b.size  # each element of B, m times
 # Now neighbouring threads compute neighbouring elements in a row of C. For this, two indices change places.
 
 # %%
-show("02_coalesced", "const int row", "rounded<T>")
+course.show("matmul/02_coalesced", "const int row", "rounded<T>")
 print()
 report(count("02_coalesced", "coalesced<float>", (16, 16), (16, 16)))
 
@@ -137,7 +114,7 @@ assert naive.global_load_sectors > 4 * coalesced.global_load_sectors
 # one of B into shared memory, and uses 16 elements of each tile.
 
 # %%
-show("03_shared_tiles", "Accumulator", "no thread reads")
+course.show("matmul/03_shared_tiles", "Accumulator", "no thread reads")
 print()
 report(count("03_shared_tiles", "shared_tiles<float>", (16, 16), (16, 16)))
 
@@ -158,10 +135,10 @@ assert counted["03_shared_tiles"].bank_conflicts == 0
 # for 8 multiply-adds. A thread that computes 8 × 8 elements uses 16 numbers for 64 multiply-adds.
 
 # %%
-show("04_thread_tile_1d", "for (int i = 0; i < depth", "multiply_add")
+course.show("matmul/04_thread_tile_1d", "for (int i = 0; i < depth", "multiply_add")
 report(count("04_thread_tile_1d", "thread_tile_1d<float>", (64, 64), 512))
 print()
-show("05_thread_tile_2d", "T from_a[side]", "multiply_add(sums[r][s]")
+course.show("matmul/05_thread_tile_2d", "T from_a[side]", "multiply_add(sums[r][s]")
 report(count("05_thread_tile_2d", "thread_tile_2d<float>", (128, 128), 256))
 
 by_argument = counted["05_thread_tile_2d"].by_argument
@@ -179,7 +156,7 @@ assert counted["05_thread_tile_2d"].shared_load_wavefronts * 4 * 32 == m * n * k
 # while the current one is multiplied. This costs a second tile of shared memory and changes no count: it only saves time.
 
 # %%
-show("06_vectorised", "Tiles tiles;", "store_sums")
+course.show("matmul/06_vectorised", "Tiles tiles;", "store_sums")
 print()
 for rung, name in (("06_vectorised", "vectorised<float>"), ("07_double_buffered", "double_buffered<float>")):
     counts = count(rung, name, (128, 128), 256)
@@ -223,7 +200,7 @@ assert counts.shared_load_wavefronts < 0.8 * now.shared_load_wavefronts
 side = 64
 x, y = (rng.random((side, side), dtype=np.float32).astype(np.float16) for _ in range(2))
 with counting:
-    tensor_cores = kernel_of("09_tensor_cores", "tensor_cores<__half, float, 64, 64, 32, 32, 3>")
+    tensor_cores = course.kernel("matmul/09_tensor_cores", "tensor_cores<__half, float, 64, 64, 32, 32, 3>")
     z = cs.zeros((side, side), np.float32)
     counts = tensor_cores.count(
         cs.to_device(x),
@@ -278,11 +255,11 @@ assert totals == sorted(totals, reverse=True)
 # %% [markdown]
 # ## How much time the rungs save
 #
-# The times below were measured on an NVIDIA H200 (`benchmarks/results/h200_matmul.json`, made by
+# The times below were measured on an NVIDIA H200 (by
 # `benchmarks/matmul_rungs.py`). Each rung is represented by its fastest instance.
 
 # %%
-results = json.loads((root / "benchmarks" / "results" / "h200_matmul.json").read_text())
+results = course.results("matmul")
 measured = {}  # TFLOP/s, by rung and n
 for size, name, rate, _ in results["rows"]["float"]:
     rung = next((r for r in rungs if r[3:] == name.partition("<")[0]), name)
@@ -315,13 +292,13 @@ assert measured["08_warp_tiles"][4096] > measured["02_coalesced"][2048] > measur
 # byte it asks for. A tile of x × y elements of C asks for 4 (x + y) bytes for 2 x y operations, so large tiles are far to
 # the right in the plot.
 #
-# The bandwidth is that of the fastest reduction measured on the same GPU (notebook 04).
+# The bandwidth is that of the fastest reduction measured on the same GPU (notebook 13).
 
 # %%
 h200 = counting.properties
 lanes, gigahertz = 128, 1.98  # of a multiprocessor of compute capability 9.0, and of the measured H200
 peak = h200.multiprocessor_count * lanes * 2 * gigahertz / 1e3  # TFLOP/s
-sums = json.loads((root / "benchmarks" / "results" / "h200_reductions.json").read_text())["rows"]
+sums = course.results("reductions")["rows"]
 bandwidth = max(4 * size / microseconds / 1e6 for _, size, microseconds in sums if size >= 1 << 28)  # TB/s
 
 intensity = {rung: 2 * m * n * k / (reads[rung][0] * a.nbytes + reads[rung][1] * b.nbytes) for rung in rungs}
@@ -369,39 +346,69 @@ assert 0.8 < best["03_shared_tiles"] / (peak / 8) < 1
 # where the host's compiler does not, so the count is too high. From rung 05 on there are few enough wavefronts; the
 # remaining time goes to instructions that do not multiply, and to waiting.
 #
-# ### On this device
+# ### The time from counts
 #
-# The next cell measures the rungs on the current device, at n = 512. On `host:0` a rung runs as on a GPU, thread by
-# thread. Its time comes from the model, whose numbers come from an H200: see [docs/simulation.md](../docs/simulation.md).
-
+# On `host:0`, the time of a kernel follows from its instructions and accesses: `explain_time` counts them for some blocks,
+# and finds the part of the device that bounds the kernel (docs/kernel-time.md). Does it put the rungs into the order of the
+# H200? Here are both at n = 512.
 
 # %%
-def milliseconds(work):
-    stream = cs.current_stream()
-    start = stream.record()
-    work()
-    stop = stream.record()
-    stop.synchronize()
-    return stop - start
-
-
 size = 512
 square = rng.random((size, size), dtype=np.float32)
 product = square @ square
+of_size = np.array([(size,) * 6 + (0,) * 3], Problem)[0]
+explained = {}
+with counting:
+    d_square, d_product = cs.to_device(square), cs.empty((size, size), np.float32)
+    for rung, side, block in (
+        ("01_naive", 16, (16, 16)),
+        ("02_coalesced", 16, (16, 16)),
+        ("03_shared_tiles", 16, (16, 16)),
+        ("04_thread_tile_1d", 64, 512),
+        ("05_thread_tile_2d", 128, 256),
+        ("06_vectorised", 128, 256),
+    ):
+        time = kernels[rung].explain_time(
+            d_square, d_square, d_product, of_size, grid=(size // side) ** 2, block=block
+        )
+        there = 2 * size**3 / measured[rung][size] / 1e6
+        print(
+            f"{rung:20s} {1e6 * time.seconds:7.1f} us simulated, bound by {time.bound:13s}"
+            f" {there:7.1f} us measured on an H200"
+        )
+        explained[rung] = time, there
+        assert np.allclose(d_product.to_host(), product, rtol=1e-4)
+        assert 0.5 < 1e6 * time.seconds / there < 2
+
+for time, there in explained.values():  # every pair with measured times that differ clearly
+    for other, other_there in explained.values():
+        assert time.seconds > other.seconds or there < 1.2 * other_there
+print()
+print(explained["05_thread_tile_2d"][0])
+
+# %% [markdown]
+# The order is the same, but for pairs with nearly equal times. n = 512 is small: tiles of 128 × 128 give 16 blocks to the 132 multiprocessors of an H200, so
+# rungs 05 and 06 are slower here than rung 03. The table says so: their bound is the *latency* of one block, and the busiest
+# multiprocessor has more than 8 times the mean work.
+#
+# ### On this device
+#
+# Each rung is also a variant of `cs.matmul`. The next cell measures two of them on the current device. On `host:0` the
+# time is the one that was measured on an H200, by a formula: see docs/simulation.md.
+
+# %%
 d_square, small = cs.to_device(square), cs.to_device(square[:128, :128].copy())
 d_product = cs.empty((size, size), np.float32)
 print("simulated" if device.simulated else "measured", "on", device)
-for rung in ("01_naive", "02_coalesced", "05_thread_tile_2d", "06_vectorised", "08_warp_tiles"):
+for rung in ("02_coalesced", "08_warp_tiles"):
     cs.matmul(small, small, variant=rung[3:])  # loads the kernel
-    time = milliseconds(lambda: cs.matmul(d_square, d_square, d_product, variant=rung[3:]))  # noqa: B023
+    time = course.milliseconds(lambda: cs.matmul(d_square, d_square, d_product, variant=rung[3:]))  # noqa: B023
     there = 2 * size**3 / measured[rung][size] / 1e6
     print(f"{rung:20s} {1e3 * time:7.1f} us here, {there:7.1f} us measured on an H200")
     assert np.allclose(d_product.to_host(), product, rtol=1e-4)
 
 # %% [markdown]
-# n = 512 is small: tiles of 128 × 128 give 16 blocks to the 132 multiprocessors of an H200. So the middle rungs are
-# slower here than the rungs before them. Rung 08 has smaller tiles for such sizes. `cs.matmul` chooses a rung, and
-# `explain` gives the reason:
+# Rung 08 has smaller tiles for such sizes. `cs.matmul` chooses a rung, and `explain` gives the reason:
 
 # %%
 for shape in ((64, 64), (512, 512), (4096, 4096)):
@@ -435,7 +442,6 @@ halves = left.astype(np.float16), right.astype(np.float16)
 errors = {
     "NumPy, float32": error(left @ right),
     "auto": error(cs.matmul(left, right)),
-    "shared_tiles": error(cs.matmul(left, right, variant="shared_tiles")),
     "warp_tiles": error(cs.matmul(left, right, variant="warp_tiles")),
     "tensor_cores, tf32": error(cs.matmul(left, right, variant="tensor_cores")),
     "tensor_cores, half": error(cs.matmul(*halves, into, variant="tensor_cores")),
@@ -443,12 +449,70 @@ errors = {
 for name, value in errors.items():
     print(f"{name:20s} {value:.1e}")
 
-assert max(errors[name] for name in ("auto", "shared_tiles", "warp_tiles")) < 1e-6
+assert max(errors[name] for name in ("auto", "warp_tiles")) < 1e-6
 assert 1e-5 < errors["tensor_cores, tf32"] < 1e-3
 
 # %% [markdown]
 # So `auto` never rounds float32 to tf32. You can ask for it by name, `variant="tensor_cores"`.
 #
+# ## Exercise: a tile of your own
+#
+# With tiles of `SIDE` × `SIDE` elements, each element of A is read n / SIDE times. Write the kernel: the block computes
+# one tile of C, in a loop over tiles of A and B that its threads load into shared memory together. All sizes are multiples
+# of `SIDE`. The check counts the loads.
+
+# %%
+HEADER = "#define SIDE 16\n"
+
+
+@course.exercise
+def check_tiles(source):
+    height, width, depth = 64, 96, 48
+    left, right = rng.random((height, depth), np.float32), rng.random((depth, width), np.float32)
+    with counting:
+        kernel = cs.Module(HEADER + source).tiles
+        A, B, C = cs.to_device(left), cs.to_device(right), cs.zeros((height, width))
+        counts = kernel.count(A, B, C, height, width, depth, grid=(width // 16, height // 16), block=(16, 16))
+        assert np.allclose(C.to_host(), left @ right, rtol=1e-4), "the product is wrong"
+    reads = counts.by_argument["A"].loads / left.size, counts.by_argument["B"].loads / right.size
+    print(f"each element of A is read {reads[0]:g} times, and of B {reads[1]:g} times")
+    assert reads == (width / 16, height / 16), f"tiles read them {width / 16:g} and {height / 16:g} times"
+    assert counts.bank_conflicts == 0, f"there are {counts.bank_conflicts} bank conflicts"
+
+
+# %%
+source = None
+# source = """
+# __global__ void tiles(const float* A, const float* B, float* C, int height, int width, int depth) {
+#     __shared__ float a[SIDE][SIDE], b[SIDE][SIDE];
+#     ...
+# }
+# """
+
+solved = check_tiles(source)
+
+# %% [markdown]
+# A solution is in the next cell, which is folded.
+
+# %% jupyter={"source_hidden": true} tags=["solution", "hide-input"]
+solved = check_tiles("""
+__global__ void tiles(const float* A, const float* B, float* C, int height, int width, int depth) {
+    __shared__ float a[SIDE][SIDE], b[SIDE][SIDE];
+    const int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * SIDE + y, column = blockIdx.x * SIDE + x;
+    float sum = 0;
+    for (int start = 0; start < depth; start += SIDE) {
+        a[y][x] = A[row * depth + start + x];
+        b[y][x] = B[(start + y) * width + column];
+        __syncthreads();  // both tiles are there
+        for (int i = 0; i < SIDE; ++i) sum += a[y][i] * b[i][x];
+        __syncthreads();  // all threads have used them
+    }
+    C[row * width + column] = sum;
+}
+""")
+assert solved
+
+# %% [markdown]
 # ## To try
 #
 # 1. Make the tile of rung 03 8 × 8 or 32 × 32 (`side`, and the block): how often is A read? How many wavefronts does a

@@ -2,38 +2,24 @@
 # # Reductions, step by step
 #
 # A sum reads n numbers and does n - 1 additions: almost no work for each byte. So only the speed of memory limits a sum.
-# The kernels of [cuda_kernels/reduce_ladder](../cuda_kernels/reduce_ladder/README.md), called *rungs*, go from the simplest
-# to the fastest. Each rung removes something that keeps memory waiting: idle lanes, bank conflicts, barriers, launches.
+# The package's kernels for this task (the folder cuda_kernels/reduce_ladder), called *rungs*, go from the simplest to the
+# fastest. Each rung removes something that keeps memory waiting: idle lanes, bank conflicts, barriers, launches.
 #
 # A real GPU does not count accesses, so the cells that count use `host:0`, the simulated device. The other cells use the
-# current device: a GPU if you have one. The notebook reads the kernels from the repository, so run it inside of the
-# repository. Run the cells in order.
+# current device: a GPU if you have one. Run the cells in order.
 
 # %%
-import json
 import math
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 import cuscope as cs
+from cuscope import course
 
 device = cs.current_device()
 counting = cs.Device("host:0")
-root = next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / "cuda_kernels").is_dir()), None)
-assert root is not None, "run this inside the repository: it reads cuda_kernels/ and benchmarks/results/"
-folder = root / "cuda_kernels" / "reduce_ladder"
 print(device, "| counted on", counting)
-
-
-def show(rung, start, end):
-    """Print a rung's source from the line that contains `start` to the next one that contains `end`."""
-    lines = (folder / f"{rung}.cu").read_text().splitlines()
-    first = next(i for i, line in enumerate(lines) if start in line)
-    last = next(i for i, line in enumerate(lines) if end in line and i > first)
-    print("\n".join(lines[first : last + 1]))
-
 
 # %% [markdown]
 # ## The tree
@@ -48,11 +34,13 @@ rng = np.random.default_rng(4)
 floats, integers = rng.random(n, dtype=np.float32), rng.integers(-1000, 1000, n, dtype=np.int32)
 
 
+kernels = {}
+
+
 def kernel_of(rung, element="float"):
-    """One kernel of a file, without the list of its instances for every element type: they take long to compile."""
-    source = (folder / f"{rung}.cu").read_text().partition("\nOFFER")[0]
-    name = f"{rung[3:]}<{element}, Sum>"
-    return cs.Module(source, name_expressions=[name], include_paths=[folder], file_name=f"{rung}.cu")[name]
+    if (rung, element) not in kernels:
+        kernels[rung, element] = course.kernel(f"reduce_ladder/{rung}", f"{rung[3:]}<{element}, Sum>")
+    return kernels[rung, element]
 
 
 with counting:
@@ -73,7 +61,7 @@ assert np.isclose(total, floats.sum(), rtol=1e-6)
 
 # %% [markdown]
 # `kernel.count(...)` launches a kernel as `kernel.launch(...)` does, and returns the counts of its threads' accesses
-# ([docs/counting.md](../docs/counting.md)).
+# (docs/counting.md).
 
 # %%
 counted = {}
@@ -108,7 +96,7 @@ def report(rung):
 # In step s, every (2 s)-th thread adds its neighbour at distance s.
 
 # %%
-show("01_interleaved_modulo", "for (unsigned s", "out[blockIdx.x]")
+course.show("reduce_ladder/01_interleaved_modulo", "for (unsigned s", "out[blockIdx.x]")
 print()
 count("01_interleaved_modulo", n // 256)
 report("01_interleaved_modulo")
@@ -121,7 +109,7 @@ report("01_interleaved_modulo")
 # lanes. In rung 02 the first threads of the block work, so whole warps work or rest.
 
 # %%
-show("02_interleaved_strided", "for (unsigned s", "out[blockIdx.x]")
+course.show("reduce_ladder/02_interleaved_strided", "for (unsigned s", "out[blockIdx.x]")
 print()
 count("02_interleaved_strided", n // 256)
 report("02_interleaved_strided")
@@ -156,7 +144,7 @@ assert modulo.shared_load_requests > 3 * strided.shared_load_requests
 # In each step the second half of the values is added to the first half.
 
 # %%
-show("03_sequential", "for (unsigned s", "out[blockIdx.x]")
+course.show("reduce_ladder/03_sequential", "for (unsigned s", "out[blockIdx.x]")
 print()
 count("03_sequential", n // 256)
 report("03_sequential")
@@ -180,9 +168,9 @@ assert sequential.shared_load_wavefronts == strided.shared_load_requests
 # is enough. If the size of the block is a constant, no loop and no comparison is left (rung 06).
 
 # %%
-show("04_first_add_during_load", "T value", "shared[tid] = value")
+course.show("reduce_ladder/04_first_add_during_load", "T value", "shared[tid] = value")
 print()
-show("05_unrolled_last_warp", "for (unsigned s = 32", "    }")
+course.show("reduce_ladder/05_unrolled_last_warp", "for (unsigned s = 32", "    }")
 print()
 for rung in ("04_first_add_during_load", "05_unrolled_last_warp", "06_fully_unrolled"):
     count(rung, n // 512)
@@ -199,9 +187,9 @@ assert counted["06_fully_unrolled"].warp_steps < counted["04_first_add_during_lo
 # second launch (10), or by the last block (11).
 
 # %%
-show("07_grid_stride", "for (long long i", "value = Operation")
+course.show("reduce_ladder/07_grid_stride", "for (long long i", "value = Operation")
 print()
-show("09_reduce_sync", "value = Instruction", "of_warp[warp] = value")
+course.show("reduce_ladder/09_reduce_sync", "value = Instruction", "of_warp[warp] = value")
 print()
 blocks = 32  # for 2 ** 16 elements: 8 a thread
 for rung, element, tickets in (
@@ -226,7 +214,7 @@ assert counted["08_warp_shuffle"].shared_load_requests < counted["07_grid_stride
 # the first.
 
 # %%
-show("12_vector_loads", "for (; done + round", "take<Operation>(values")
+course.show("reduce_ladder/12_vector_loads", "for (; done + round", "take<Operation>(values")
 print()
 count("12_vector_loads", 8, tickets=True)
 report("12_vector_loads")
@@ -263,12 +251,12 @@ assert len(counted) == 12
 # %% [markdown]
 # ## How much time the rungs save
 #
-# The times below were measured on an NVIDIA H200 (`benchmarks/results/h200_reductions.json`, made by
+# The times below were measured on an NVIDIA H200 (by
 # `benchmarks/cpp/reductions.cu`). They are for sums of floats and include all launches of a rung. `cs.sum` uses
-# `single_launch` on a GPU ([cuda_kernels/reduce_auto](../cuda_kernels/reduce_auto/README.md)).
+# `single_launch` on a GPU (cuda_kernels/reduce_auto).
 
 # %%
-results = json.loads((root / "benchmarks" / "results" / "h200_reductions.json").read_text())
+results = course.results("reductions")
 measured = {}  # microseconds, by rung and size
 for rung, size, microseconds in results["rows"]:
     measured.setdefault(rung, {})[size] = microseconds
@@ -298,41 +286,65 @@ assert measured["01_interleaved_modulo"][large] > 5 * measured["07_grid_stride"]
 # thread has more work, and the tree is needed only once for many elements. For small arrays launches cost most, so the
 # rungs with a single launch are the fastest.
 #
-# ### On this device
+# ### The time from counts
 #
-# Each rung is a variant of `cs.reduce`. The next cell measures the time between two events on the current device. On
-# `host:0` it is the time of the model, and the variants run as on a GPU.
-
+# `kernel.explain_time(...)` launches a kernel on the simulated device, and shows the part of the device that bounds it
+# (docs/kernel-time.md). The time is that of one launch, on data that are in the cache. The measured times above include the
+# further launches, and data that come from memory: so they are longer, but the rungs come in the same order.
 
 # %%
-def milliseconds(work):
-    stream = cs.current_stream()
-    start = stream.record()
-    work()
-    stop = stream.record()
-    stop.synchronize()
-    return stop - start
+size = 1 << 22
+many = rng.random(size, dtype=np.float32)
+explained = {}
+with counting:
+    on_device = cs.to_device(many)
+    for rung, blocks in (
+        ("01_interleaved_modulo", size // 256),
+        ("02_interleaved_strided", size // 256),
+        ("03_sequential", size // 256),
+        ("04_first_add_during_load", size // 512),
+        ("07_grid_stride", 8 * 132),
+    ):
+        out = cs.zeros(blocks, np.float32)
+        explained[rung] = time = kernel_of(rung).explain_time(on_device, out, size, grid=blocks, block=256)
+        print(
+            f"{rung:24s} {1e6 * time.seconds:5.1f} us simulated, bound by {time.bound:8s}"
+            f" {measured[rung][size]:5.1f} us measured on an H200"
+        )
+        assert np.isclose(out.to_host().sum(dtype=np.float64), many.sum(dtype=np.float64), rtol=1e-6)
 
+seconds = [time.seconds for time in explained.values()]
+assert seconds == sorted(seconds, reverse=True)
+print()
+print(explained["01_interleaved_modulo"])
 
+# %% [markdown]
+# Rung 01 is bound by the *issue* of instructions: the slow `%` and the idle lanes take as many instructions as useful
+# work. From rung 07 on, only the way of the data to the multiprocessors counts.
+#
+# ### On this device
+#
+# Each rung is also a variant of `cs.reduce`. The next cell measures the time between two events on the current device. On
+# `host:0` it is the time of the model, from the times that were measured on an H200.
+
+# %%
 size = 1 << 20
 host_x = rng.standard_normal(size).astype(np.float32)
 x, result = cs.to_device(host_x), cs.empty((), np.float32)
 exact = math.fsum(host_x.tolist())
 times, sums = {}, {}
 print("simulated" if device.simulated else "measured", "on", device)
-for rung in measured:
+for rung in ("01_interleaved_modulo", "11_last_block", "single_launch"):
     variant = rung if rung == "single_launch" else rung[3:]
-    if variant == "reduce_sync":
-        continue  # takes integers only
     work = lambda: cs.reduce(x, "sum", out=result, variant=variant)  # noqa: B023, E731
     few = x if variant == "single_launch" else x[:1000]
     cs.reduce(few, "sum", out=result, variant=variant)  # loads the kernel, and gets its workspace
-    times[variant] = 1e3 * min(milliseconds(work) for _ in range(1 if device.simulated else 10))
+    times[variant] = 1e3 * min(course.milliseconds(work) for _ in range(1 if device.simulated else 10))
     sums[variant] = result.to_host()[()]
     print(f"{variant:24s} {times[variant]:6.1f} us here, {measured[rung][size]:6.1f} us measured on an H200")
     assert abs(sums[variant] - exact) < 1e-6 * np.abs(host_x).sum()
 
-assert times["interleaved_modulo"] > times["grid_stride"]
+assert times["interleaved_modulo"] > times["last_block"]
 
 # %% [markdown]
 # These times include the time that the device waits for the host between launches. The benchmark stops the stream until
@@ -363,14 +375,12 @@ assert np.array_equal(cs.reduce(grid, "max", axis=1, variant="last_block"), grid
 # their sum is small compared with them.
 
 # %%
-unit = float(np.spacing(np.float32(exact)))  # the distance between float32 numbers there
+unit = float(np.spacing(np.float32(abs(exact))))  # the distance between float32 numbers there
 errors = {
     "a running sum of float32": np.cumsum(host_x, dtype=np.float32)[-1],
     "np.sum": host_x.sum(),
-    "rung 03": sums["sequential"],
-    "rung 07": sums["grid_stride"],
+    "rung 01": sums["interleaved_modulo"],
     "rung 11": sums["last_block"],
-    "rung 12": sums["vector_loads"],
     "cs.sum": cs.sum(host_x),
 }
 for name, value in errors.items():
@@ -383,20 +393,70 @@ assert abs(float(errors["a running sum of float32"]) - exact) > 10 * unit
 # ## The same bits every time?
 #
 # All rungs but 08 and 09 add the elements in a fixed order. In 08 and 09 blocks reach their `atomicAdd` in any order,
-# which makes no difference for the integers of 09. The next cell runs each rung four times:
+# which makes no difference for the integers of 09. The next cell runs three variants four times each:
 
 # %%
-for variant in ("warp_shuffle", "two_kernels", "last_block", "vector_loads", "single_launch"):
+for variant in ("warp_shuffle", "last_block", "single_launch"):
     bits = {cs.reduce(x[: 1 << 18], "sum", variant=variant).to_host().tobytes() for _ in range(4)}
     print(f"{variant:16s} {len(bits)} different result{'s' * (len(bits) > 1)}")
     assert len(bits) == 1 or variant == "warp_shuffle"
 
 # %% [markdown]
+# ## Exercise: conflicts without another order
+#
+# Rung 02 has bank conflicts, because its lanes use words that are a multiple of 2, 4, 8, ... apart. Keep its order of
+# additions, and remove the conflicts by *padding*: put element `i` at the place `PLACE(i)` of the shared array, which may
+# have up to 512 words. Write the macro `PLACE` as text.
+
+# %%
+PADDED = """
+#define PLACE(i) (%s)
+__global__ void padded(const float* in, float* out) {
+    __shared__ float shared[512];
+    const int tid = threadIdx.x;
+    shared[PLACE(tid)] = in[blockIdx.x * 256 + tid];
+    __syncthreads();
+    for (int s = 1; s < 256; s *= 2) {
+        const int i = 2 * s * tid;
+        if (i < 256) shared[PLACE(i)] += shared[PLACE(i + s)];
+        __syncthreads();
+    }
+    if (tid == 0) out[blockIdx.x] = shared[PLACE(0)];
+}
+"""
+
+
+@course.exercise
+def check_padding(place):
+    with counting:
+        x, out = cs.to_device(floats), cs.zeros(n // 256)
+        counts = cs.Module(PADDED % place).padded.count(x, out, grid=n // 256, block=256)
+        print(f"{counts.bank_conflicts} bank conflicts; unpadded, rung 02 has {strided.bank_conflicts}")
+        total = out.to_host().sum(dtype=np.float64)
+    assert np.isclose(total, floats.sum(dtype=np.float64), rtol=1e-6), (
+        "the sum is wrong: do two elements share a place?"
+    )
+    assert counts.bank_conflicts < strided.bank_conflicts / 10, "there are too many conflicts left"
+
+
+# %%
+place = None  # for example "i"
+
+solved = check_padding(place)
+
+# %% [markdown]
+# A solution is in the next cell, which is folded.
+
+# %% jupyter={"source_hidden": true} tags=["solution", "hide-input"]
+# One unused word behind each 32 words: places 32 apart are in different banks now.
+solved = check_padding("(i) + (i) / 32")
+assert solved
+
+# %% [markdown]
 # ## To try
 #
-# 1. Give rung 02 a shared array in which each index is padded, `index + index / 32`. How many bank conflicts are left?
-# 2. Count rung 03 with `Maximum` in place of `Sum`. What changes?
-# 3. Take the `__syncwarp()` out of rung 05. Is the sum still right on `host:0`? Why may it be wrong on a GPU?
-# 4. Count rung 07 with 1, 8 and 256 blocks: how do the steps of warps grow? How fast would one block be on a GPU with 132
+# 1. Count rung 03 with `Maximum` in place of `Sum`. What changes?
+# 2. Take the `__syncwarp()` out of rung 05. Is the sum still right on `host:0`? Why may it be wrong on a GPU?
+# 3. Count rung 07 with 1, 8 and 256 blocks: how do the steps of warps grow? How fast would one block be on a GPU with 132
 #    multiprocessors?
-# 5. Sum 2^20 numbers, of which the first is 1e8 and the other ones are 1: with `np.cumsum`, each rung, and `cs.sum`.
+# 4. Sum 2^20 numbers, of which the first is 1e8 and the other ones are 1: with `np.cumsum`, each rung, and `cs.sum`.

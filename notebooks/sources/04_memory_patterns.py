@@ -1,48 +1,23 @@
 # %% [markdown]
 # # Patterns of memory access
 #
-# Additions, walks, transposes and averages compute almost nothing. Three things decide their time: the addresses that the
-# lanes of a warp read together, the banks of shared memory that they use, and copies that run while a kernel computes.
-# This notebook goes through kernels of CUDA's documents: [vec_add](../cuda_kernels/vec_add/README.md),
-# [memory_walks](../cuda_kernels/memory_walks/README.md), [transpose](../cuda_kernels/transpose/README.md) and
-# [averaging](../cuda_kernels/averaging/README.md).
+# Additions, walks and transposes compute almost nothing. Two things decide their time: the addresses that the lanes of a
+# warp read together, and the banks of shared memory that they use. This notebook goes through the package's kernels for
+# them (the folders cuda_kernels/vec_add, memory_walks and transpose).
 #
-# A real GPU does not count accesses, so the cells that count use `host:0`, the simulated device. The other cells use the
-# current device: a GPU if you have one. The notebook reads the kernels from the repository, so run it inside of the
-# repository. Run the cells in order.
+# A real GPU does not count accesses, so this notebook uses `host:0`, the simulated device, on every machine. All times and
+# counts in it are simulated. Run the cells in order.
 
 # %%
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 
 import cuscope as cs
+from cuscope import course
 
-device = cs.current_device()
 counting = cs.Device("host:0")
-root = next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / "cuda_kernels").is_dir()), None)
-assert root is not None, "run this inside the repository: it reads cuda_kernels/"
 rng = np.random.default_rng(5)
-print(device, "| counted on", counting)
-
-
-def show(file, start, end):
-    """Print a file's source from the line that contains `start` to the next one that contains `end`."""
-    lines = (root / "cuda_kernels" / f"{file}.cu").read_text().splitlines()
-    first = next(i for i, line in enumerate(lines) if start in line)
-    last = next(i for i, line in enumerate(lines) if end in line and i > first)
-    print("\n".join(lines[first : last + 1]))
-
-
-def kernels_of(file, *types):
-    """The kernel of a file, in an instance for each of these types."""
-    path = root / "cuda_kernels" / f"{file}.cu"
-    source = path.read_text().partition("\ntemplate __global__")[0]
-    names = [f"{path.stem[3:]}<{element}>" for element in types]
-    module = cs.Module(source, name_expressions=names, include_paths=[path.parent], file_name=path.name)
-    return [module[name] for name in names]
-
+print(cs.current_device(), "| counted on", counting)
 
 # %% [markdown]
 # ## Neighbours: adding two arrays
@@ -52,7 +27,7 @@ def kernels_of(file, *types):
 # instruction: it needs as many sectors, but a quarter of the requests.
 
 # %%
-show("vec_add/01_vec_add", "const long long i", "c[i] =")
+course.show("vec_add/01_vec_add", "const long long i", "c[i] =")
 print()
 n = 10_000
 a, b = rng.random((2, n), dtype=np.float32)
@@ -61,7 +36,7 @@ with counting:
     d_a, d_b = cs.to_device(a), cs.to_device(b)
     for rung, blocks in (("01_vec_add", -(-n // 256)), ("02_grid_stride", 8), ("03_vectorised", 8)):
         d_c = cs.full(n, np.nan, np.float32)
-        [add] = kernels_of(f"vec_add/{rung}", "float")
+        add = course.kernel(f"vec_add/{rung}", f"{rung[3:]}<float>")
         added[rung] = counts = add.count(d_a, d_b, d_c, n, grid=blocks, block=256)
         assert np.array_equal(d_c.to_host(), a + b)
         print(
@@ -113,15 +88,16 @@ assert offsets == [4, 5, 5, 5, 5, 5, 5, 5, 4]
 # neighbours in a row.
 
 # %%
-show("memory_walks/01_rows", "T* row", "row[x]")
+course.show("memory_walks/01_rows", "T* row", "row[x]")
 print()
-show("memory_walks/02_columns", "T* row", "row[x]")
+course.show("memory_walks/02_columns", "T* row", "row[x]")
 print()
 height, width = 96, 100
 matrix = rng.random((height, width), dtype=np.float32)
 walked = {}
 with counting:
-    [rows], [columns] = (kernels_of(f"memory_walks/{rung}", "float") for rung in ("01_rows", "02_columns"))
+    rows = course.kernel("memory_walks/01_rows", "rows<float>")
+    columns = course.kernel("memory_walks/02_columns", "columns<float>")
     dense = cs.to_device(matrix)
     pitched, again = cs.empty_pitched(matrix.shape), cs.empty_pitched(matrix.shape)
     pitched.copy_from(matrix)
@@ -148,13 +124,13 @@ assert walked["columns, dense"].global_load_sectors > walked["columns, pitched"]
 # the walk covers only a part of it.
 
 # %%
-show("memory_walks/03_slices", "char* slice", "row[x]")
+course.show("memory_walks/03_slices", "char* slice", "row[x]")
 box = rng.random((5, 20, 100), dtype=np.float32)
 with counting:
     d_box = cs.empty_pitched(box.shape)
     d_box.copy_from(box)
     part = d_box[1:4, 8:20]  # three slices, twelve rows of each
-    [walk] = kernels_of("memory_walks/03_slices", "float")
+    walk = course.kernel("memory_walks/03_slices", "slices<float>")
     counts = walk.count(part, d_box.pitch, 20, 100, 12, 3, 10, grid=(4, 2, 3), block=(32, 8))
     walked_box = d_box.to_host()
 print()
@@ -171,10 +147,9 @@ assert counts.global_load_sectors == 3 * 12 * 13
 # goes through shared memory, and both sides access rows of global memory.
 
 # %%
-show("transpose/01_straight", "const long long row =", "static_cast<T*>(out)")
+course.show("transpose/01_straight", "const long long row =", "static_cast<T*>(out)")
 print()
-tile = (root / "cuda_kernels" / "transpose" / "tile.cuh").read_text()
-print(tile[tile.index("        for (int k") : tile.index("        __syncthreads();  // the next")])
+course.show("transpose/tile.cuh", "for (int k", "__syncthreads();  // the next")
 matrix = rng.random((256, 256), dtype=np.float32)
 types = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 turns, turned = {}, {}
@@ -182,7 +157,8 @@ with counting:
     d_in = cs.to_device(matrix)
     for rung in ("01_straight", "02_tiled", "03_padded"):
         d_out = cs.zeros((256, 256), np.float32)
-        turns[rung] = dict(zip(types, kernels_of(f"transpose/{rung}", *types.values()), strict=True))
+        instances = course.kernels(f"transpose/{rung}", [f"{rung[3:]}<{name}>" for name in types.values()])
+        turns[rung] = dict(zip(types, instances, strict=True))
         turned[rung] = turns[rung][4].count(d_in, d_out, 256, 256, grid=(8, 8), block=(32, 8))
         assert np.array_equal(d_out.to_host(), matrix.T)
 
@@ -237,139 +213,6 @@ for size in types:
             assert np.array_equal(d_out.to_host(), values.T)
     print(f"{size:19d}  {each[0]:32g}  {each[1]:6g}")
     assert each[1] < each[0]
-
-# %% [markdown]
-# ## Averages on several streams
-#
-# Here the copies matter more than the kernel. The data is larger than you want to keep on the device, so each chunk of
-# two arrays is copied in, averaged, and copied out. The chunks are independent, so one chunk can be copied while another
-# is computed, and the kernel stays as it is.
-
-# %%
-show("averaging/01_averaging", "__device__ inline", "c[i] =")
-
-chunks, chunk = 8, 1 << 19
-
-
-def smoothed(x):
-    at = np.arange(x.shape[1])
-    total = x.astype(np.int64) + x[:, (at + 1) % 256] + x[:, (at + 2) % 256]
-    return total.astype(np.float32) / np.float32(3)
-
-
-source = (root / "cuda_kernels" / "averaging" / "01_averaging.cu").read_text()
-values = rng.integers(0, 1 << 24, (2, chunks, chunk), np.int32)
-averages = np.trunc((smoothed(values[0]) + smoothed(values[1])) / 2).astype(np.int32)
-
-
-def run(streams, make=cs.pinned_empty, breadth=1, duration=None):
-    """All chunks, `breadth` of them side by side: the copies in of each, then the kernels, then the copies out.
-
-    Returns how long it took, in milliseconds.
-    """
-    averaging = cs.Module(source).averaging
-    host_a, host_b, host_c = (make((chunks, chunk), np.int32) for _ in range(3))
-    host_a[:], host_b[:] = values
-    host_c[:] = -1
-    buffers = [[cs.empty(chunk, np.int32, stream=stream) for _ in range(3)] for stream in streams]
-
-    def copy_in(i, a, b, _):
-        a.copy_from(host_a[i])
-        b.copy_from(host_b[i])
-
-    def compute(_, a, b, c):
-        averaging.launch(a, b, c, chunk, grid=chunk // 256, block=256, duration=duration)
-
-    def copy_out(i, _a, _b, c):
-        c.copy_to(host_c[i])
-
-    with streams[0]:
-        compute(0, *buffers[0])  # once before, because the first launch loads the kernel
-    for stream in streams:
-        stream.synchronize()
-    began = cs.clock()
-    for first in range(0, chunks, breadth):
-        for step in (copy_in, compute, copy_out):
-            for i in range(first, min(first + breadth, chunks)):
-                number = i % len(streams)
-                with streams[number]:
-                    step(i, *buffers[number])
-    for stream in streams:
-        stream.synchronize()
-    ended = cs.clock()
-    assert np.abs(host_c - averages).max() <= 1
-    return (ended - began) * 1000
-
-
-ways = {
-    "one stream, pageable memory": (1, np.empty),
-    "one stream, page-locked memory": (1, cs.pinned_empty),
-    "two streams, page-locked memory": (2, cs.pinned_empty),
-    "three streams, page-locked memory": (3, cs.pinned_empty),
-}
-took = {}
-for title, (count, make) in ways.items():
-    took[title] = run([cs.Stream() for _ in range(count)], make)
-    print(f"{title:34s} {took[title]:7.3f} ms")
-assert took["two streams, page-locked memory"] < took["one stream, page-locked memory"]
-assert took["one stream, page-locked memory"] < took["one stream, pageable memory"]
-
-
-# %% [markdown]
-# Copies of pageable memory go through a buffer of the driver, and the host waits for them. Page-locked memory is read by
-# the copy engine itself. With two streams, one chunk is copied in while another is copied out.
-#
-# A trace shows how the engines are shared. It is taken on a simulated device here, so that it looks the same on every
-# machine.
-
-
-# %%
-def traced(count):
-    with cs.add_host_device("h200"), cs.trace() as trace:
-        run([cs.Stream() for _ in range(count)])
-    return trace
-
-
-fig, axes = plt.subplots(3, 1, figsize=(8, 6), layout="constrained")
-traces = [traced(count) for count in (1, 2, 3)]
-for ax, trace in zip(axes, traces, strict=True):
-    trace.plot(ax, show="engines")
-plt.show()
-
-finish = cs.model("h200").copy_finish_ns  # the end of a copy, in which its engine begins the next one
-for trace in traces:
-    print(f"copies in hide {trace.overlap('copy to host', 'copy to device'):4.0%} of the copies out")
-    for engine in ("copy to device", "copy to host"):
-        copies = trace.spans[trace.spans["engine"] == engine]
-        assert (copies["start"][1:] >= copies["end"][:-1] - finish).all()  # one after the other
-assert traces[0].overlap("copy to host", "copy to device") == 0
-assert traces[1].overlap("copy to host", "copy to device") > 0.5
-
-# %% [markdown]
-# An engine moves the bytes of one copy at a time. The end of a copy takes a few microseconds, in which the engine begins
-# a copy of another stream: the picture puts such a neighbour into a second lane. Most of the time goes to the copies in,
-# so more than two streams can overlap little more. The kernel takes little time: the device's own memory is many times
-# faster than the bus to it. The notebook [07_streams](07_streams.ipynb) shows the order of the steps one by one.
-#
-# ### Older devices, and the order of issue
-#
-# CUDA's documents warn of devices up to compute capability 3.0. There, work that waits for a kernel, such as a copy out
-# behind it in its stream, also waits for the kernels that were issued before it in *other* streams. So the order of issue
-# matters: either chunk by chunk, or the copies of two chunks, their kernels, and their copies out. A model of such a
-# device is part of the package ([docs/simulation.md](../docs/simulation.md)). Kernels take 0.5 ms here, as if they
-# computed more.
-
-# %%
-print("milliseconds: one stream, two streams chunk by chunk, two streams two chunks at a time")
-for model in ("h200", "fermi"):
-    with cs.add_host_device(model):
-        single, by_chunk, by_two = (
-            run([cs.Stream() for _ in range(count)], breadth=breadth, duration=5e-4)
-            for count, breadth in ((1, 1), (2, 1), (2, 2))
-        )
-    print(f"{model:6s} {single:9.3f} {by_chunk:9.3f} {by_two:9.3f}")
-    assert by_chunk < single
-    assert by_two > 1.2 * by_chunk if model == "fermi" else by_two < 1.01 * by_chunk
 
 # %% [markdown]
 # ## To try
