@@ -14,6 +14,7 @@
 import numpy as np
 
 import cuscope as cs
+from cuscope import course
 
 cs.devices()
 
@@ -29,6 +30,23 @@ print("memory:             ", device.memory_info())
 
 assert device in cs.devices()
 assert properties.warp_size == 32
+
+# %% [markdown]
+# Nothing has to be started. The runtime makes a *context* for a device at the first call that needs it, and loads code when it
+# is used first. So the first calls of a program take longer: leave them out when you measure. `device.reset()`
+# (`cudaDeviceReset`) destroys the context with everything in it, and the next call makes a new one. The cell does so on an
+# extra simulated device.
+
+# %%
+with cs.add_host_device("h200") as spare:
+    old = cs.zeros(3)
+    spare.reset()
+    try:
+        old.to_host()
+        raise AssertionError("not refused")
+    except ValueError as error:
+        print(error)
+    assert cs.zeros(3).to_host().tolist() == [0, 0, 0]  # a new context
 
 # %% [markdown]
 # ## Memory
@@ -130,6 +148,28 @@ print("block:\n", block_of.to_host(), "\nthread:\n", thread_of.to_host(), sep=""
 
 assert block_of.to_host()[3, 7] == 3
 assert thread_of.to_host()[0].tolist() == [0, 1, 2, 3, 0, 1, 2, 3]
+
+# %% [markdown]
+# ### Functions that call themselves
+#
+# Functions for the device may call others, and themselves. Each thread has a stack for it; `device.limit("stack_size")` is
+# its size in bytes (`cudaDeviceGetLimit`), and `set_limit` changes it, if a kernel needs more.
+
+# %%
+towers = cs.Module("""
+__device__ long long moves(int disks) { return disks == 0 ? 0 : 2 * moves(disks - 1) + 1; }
+__global__ void hanoi(long long* out) { out[threadIdx.x] = moves(threadIdx.x); }
+""").hanoi
+with cs.add_host_device("h200") as spare:
+    before = spare.limit("stack_size")
+    spare.set_limit("stack_size", 4 * before)
+    print("stack of a thread:", before, "bytes, then", spare.limit("stack_size"))
+    assert spare.limit("stack_size") == 4 * before
+
+out = cs.zeros(20, np.int64)
+towers[1, 20](out)
+print(out.to_host())
+assert out.to_host().tolist() == [2**disks - 1 for disks in range(20)]
 
 # %% [markdown]
 # ### Arguments are checked
@@ -327,6 +367,48 @@ except ValueError as error:
     print("ValueError:", error)
 stream.synchronize()
 assert seen == ["still running"]
+
+# %% [markdown]
+# ## Exercise: the other way round
+#
+# Write a kernel `reverse(const int* in, int* out, int n)` that stores the elements in reverse order. It is launched with enough
+# blocks of 256 threads. Replace `None` by the source, a text with `"""` around it.
+
+
+# %%
+@course.exercise
+def check_reverse(source):
+    reverse = cs.Module(source).reverse
+    for n in (1, 256, 1000):
+        values = np.arange(n, dtype=np.int32)
+        out = cs.full(n + 1, -1, np.int32)  # one element more, which has to stay as it is
+        reverse[(n + 255) // 256, 256](cs.to_device(values), out, n)
+        found = out.to_host()
+        assert np.array_equal(found[:n], values[::-1]), f"n = {n}: the result begins with {found[:4]}"
+        assert found[n] == -1, f"n = {n}: a thread has written behind the end"
+
+
+# %%
+source = None
+# source = """
+# __global__ void reverse(const int* in, int* out, int n) {
+#     ...
+# }
+# """
+
+solved = check_reverse(source)
+
+# %% [markdown]
+# A solution is in the next cell, which is folded.
+
+# %% jupyter={"source_hidden": true} tags=["solution", "hide-input"]
+solved = check_reverse("""
+__global__ void reverse(const int* in, int* out, int n) {
+    int i = blockDim.x * blockIdx.x + threadIdx.x;
+    if (i < n) out[n - 1 - i] = in[i];
+}
+""")
+assert solved
 
 # %% [markdown]
 # ## To try

@@ -215,10 +215,58 @@ for size in types:
     assert each[1] < each[0]
 
 # %% [markdown]
+# ## Exercise: sums of columns
+#
+# Write a kernel `column_sums(const float* matrix, float* sums, int width, int height)` for a dense matrix. It is launched with
+# one thread for each column, in blocks of 64 threads. Every sector of the matrix should be fetched once only.
+
+
+# %%
+@course.exercise
+def check_columns(source):
+    height, width = 50, 128
+    values = rng.random((height, width), dtype=np.float32)
+    with counting:
+        sums = cs.zeros(width)
+        kernel = cs.Module(source).column_sums
+        counts = kernel.count(cs.to_device(values), sums, width, height, grid=2, block=64)
+        found = sums.to_host()
+    assert np.allclose(found, values.sum(axis=0), rtol=1e-4), "the sums are wrong"
+    print(f"{counts.global_load_sectors} sectors are fetched; the matrix has {values.nbytes // 32}")
+    assert counts.global_load_sectors == values.nbytes // 32, (
+        "neighbouring lanes should read neighbouring elements"
+    )
+
+
+# %%
+source = None
+# source = """
+# __global__ void column_sums(const float* matrix, float* sums, int width, int height) {
+#     ...
+# }
+# """
+
+solved = check_columns(source)
+
+# %% [markdown]
+# A solution is in the next cell, which is folded.
+
+# %% jupyter={"source_hidden": true} tags=["solution", "hide-input"]
+solved = check_columns("""
+__global__ void column_sums(const float* matrix, float* sums, int width, int height) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (column >= width) return;
+    float sum = 0;
+    for (int row = 0; row < height; ++row) sum += matrix[row * width + column];
+    sums[column] = sum;
+}
+""")
+assert solved
+
+# %% [markdown]
 # ## To try
 #
 # 1. Count `strided` with lanes in reverse order, and with all lanes at one address. How many sectors does each take?
 # 2. Which widths of a dense matrix need no pitch? Count `columns` for widths of 96, 100 and 104.
 # 3. Make the tile's rows 34 or 36 elements long. How many wavefronts does a request take for floats, and for doubles?
 # 4. Transpose a matrix of 1000 × 3 elements, straight and tiled: which one touches fewer sectors?
-# 5. On a GPU, find a size of a chunk at which two streams take twice as long as one. Why does this happen?

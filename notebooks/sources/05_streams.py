@@ -5,20 +5,17 @@
 # *stream* is a sequence of work that runs in order. Work in different streams may run at the same time, if the engines are
 # free. This notebook draws the figures of CUDA's documents, and checks in nanoseconds what the documents say.
 #
-# The programs run on simulated devices, whose times are exact and the same on every run: you need no GPU. Run the cells in
-# order.
+# The figures run on simulated devices, whose times are exact and the same on every run: you need no GPU. The program at the
+# end also runs on the current device: a GPU if you have one. Run the cells in order.
 
 # %%
 import itertools
 
+import numpy as np
+
 import cuscope as cs
-
-
-def work(trace, name, stream=None):
-    """The pieces of work of this name, as (start, end) in nanoseconds, in the order of their starts."""
-    spans = trace.spans[trace.spans["device"] != ""]
-    chosen = (spans["name"] == name) & ((stream is None) | (spans["stream"] == stream))
-    return [(int(span["start"]), int(span["end"])) for span in spans[chosen]]
+from cuscope import course
+from cuscope.course import work  # the (start, end) of each piece of work in a trace, in nanoseconds
 
 
 def summary(trace):
@@ -164,6 +161,45 @@ assert slow_copy[1] - slow_copy[0] > 1.5 * (copy[1] - copy[0])
 pageable
 
 # %% [markdown]
+# ## Which calls return at once?
+#
+# Calls that give the device work usually return before the work is done. Here each of them is made while the device is busy
+# for a millisecond. Copies of pageable memory wait, unless they bring at most 64 KB to the device: the driver keeps these
+# bytes.
+
+# %%
+with cs.add_host_device("h200") as device:
+    busy = cs.Module("__global__ void busy() {}").busy
+    size = 1 << 20
+    x, y = cs.empty(size), cs.empty(size)
+    locked_memory, pageable_memory = cs.pinned_empty(size, np.float32), np.zeros(size, np.float32)
+    locked_memory[:] = 0
+    at_most_64_kb = slice(0, (64 << 10) // 4)
+    calls = {
+        "launch of a kernel": lambda: busy[1, 1](),
+        "memset": lambda: x.fill(1),
+        "copy on the device": lambda: y.copy_from(x),
+        "page-locked, to the device": lambda: x.copy_from(locked_memory),
+        "page-locked, to the host": lambda: x.copy_to(locked_memory),
+        "pageable, 64 KB to the device": lambda: x[at_most_64_kb].copy_from(pageable_memory[at_most_64_kb]),
+        "pageable, to the device": lambda: x.copy_from(pageable_memory),
+        "pageable, to the host": lambda: x.copy_to(pageable_memory),
+    }
+    returns = {}
+    for name, call in calls.items():
+        device.synchronize()
+        busy.launch(grid=1, block=1, duration=1e-3)
+        began = cs.clock()
+        call()
+        returns[name] = not cs.current_stream().query()
+        print(
+            f"{name:30s} {'returns' if returns[name] else 'waits':7s} after {1e6 * (cs.clock() - began):6.0f} us"
+        )
+    device.synchronize()
+
+assert [name for name in calls if not returns[name]] == ["pageable, to the device", "pageable, to the host"]
+
+# %% [markdown]
 # ## Three ways to copy
 #
 # A synchronous copy keeps the host waiting; then the launch takes its time, too. An asynchronous copy in the same stream
@@ -179,6 +215,216 @@ for way in ("synchronous", "same stream", "different streams"):
 
 assert waiting["synchronous"] > waiting["same stream"] == 0 > waiting["different streams"]
 trace
+
+# %% [markdown]
+# ## A whole program: averages in chunks
+#
+# The data of this program is larger than the part that you want to keep on the device. So it is divided into chunks. For each
+# chunk, `a` and `b` are copied to the device, a kernel averages three neighbours of each, and `c` is copied back. The
+# chunks do not depend on each other.
+#
+# Does the device copy while it computes? Its properties say so: `async_engine_count` is the number of copy engines, and
+# `concurrent_kernels` whether two kernels can run at the same time.
+
+# %%
+course.show("averaging/01_averaging", "__device__ inline", "c[i] =")
+print("\ncopy engines, concurrent kernels")
+for model in ("c1060", "fermi", "k20x", "h200"):
+    properties = cs.add_host_device(model).properties
+    print(f"{model:6s} {properties.async_engine_count} {properties.concurrent_kernels}")
+    assert properties.async_engine_count >= 1  # otherwise streams would not help
+    assert properties.concurrent_kernels == (model != "c1060")
+
+# %% [markdown]
+# `depth first` issues all steps of a chunk, then those of the next one. `breadth first` takes the chunks in pairs: `a` of
+# both, `b` of both, both kernels, `c` of both.
+
+# %%
+chunks, chunk = 8, 1 << 19
+source = (course.kernel_sources("averaging") / "01_averaging.cu").read_text()
+values = np.random.default_rng(5).integers(0, 1 << 24, (2, chunks, chunk), np.int32)
+
+
+def smoothed(x):
+    at = np.arange(x.shape[1])
+    total = x.astype(np.int64) + x[:, (at + 1) % 256] + x[:, (at + 2) % 256]
+    return total.astype(np.float32) / np.float32(3)
+
+
+averages = np.trunc((smoothed(values[0]) + smoothed(values[1])) / 2).astype(np.int32)
+
+
+def run(streams, make=cs.pinned_empty, together=1, duration=None):
+    """All chunks, `together` of them side by side. Returns how long they took, in milliseconds."""
+    averaging = cs.Module(source).averaging
+    host_a, host_b, host_c = (make((chunks, chunk), np.int32) for _ in range(3))
+    host_a[:], host_b[:] = values
+    host_c[:] = -1
+    buffers = [[cs.empty(chunk, np.int32, stream=stream) for _ in range(3)] for stream in streams]
+    steps = (
+        lambda i, a, b, c: a.copy_from(host_a[i]),
+        lambda i, a, b, c: b.copy_from(host_b[i]),
+        lambda i, a, b, c: averaging.launch(a, b, c, chunk, grid=chunk // 256, block=256, duration=duration),
+        lambda i, a, b, c: c.copy_to(host_c[i]),
+    )
+    with streams[0]:
+        steps[2](0, *buffers[0])  # once before, because the first launch loads the kernel
+    for stream in streams:
+        stream.synchronize()
+    began = cs.clock()
+    for first in range(0, chunks, together):
+        for step in steps:
+            for i in range(first, first + together):
+                with streams[i % len(streams)]:
+                    step(i, *buffers[i % len(streams)])
+    for stream in streams:
+        stream.synchronize()
+    ended = cs.clock()
+    assert np.abs(host_c - averages).max() <= 1
+    return (ended - began) * 1000
+
+
+device = cs.current_device()
+print("milliseconds, simulated" if device.simulated else "milliseconds, measured", "on", device)
+ways = {
+    "one stream, pageable memory": (1, np.empty),
+    "one stream, page-locked memory": (1, cs.pinned_empty),
+    "two streams, page-locked memory": (2, cs.pinned_empty),
+    "three streams, page-locked memory": (3, cs.pinned_empty),
+}
+took = {}
+for title, (count, make) in ways.items():
+    took[title] = run([cs.Stream() for _ in range(count)], make)
+    print(f"{title:34s} {took[title]:7.3f}")
+assert took["two streams, page-locked memory"] < took["one stream, page-locked memory"]
+assert took["one stream, page-locked memory"] < took["one stream, pageable memory"]
+
+# %% [markdown]
+# With two streams, one chunk is copied in while another is copied out. Most of the time goes to the copies in, so more
+# streams overlap little more. The kernel takes little time: the device's own memory is many times faster than the bus to it.
+#
+# ### On the device of the documents
+#
+# The documents explain the order of issue for a device with *one* copy engine and one engine for kernels: the model `c1060`.
+# The copy of `c` to the host waits for its kernel. Depth first, it stands in the queue of the copy engine *before* the copies
+# in of the next chunk, and blocks them. So two streams are no faster than one. Breadth first, the copies in of the second
+# stream run while the first kernel computes. The kernels take 1 ms here, about as long as the copies.
+
+
+# %%
+def traced(model, count, together):
+    with cs.add_host_device(model), cs.trace() as trace:
+        run([cs.Stream() for _ in range(count)], together=together, duration=1e-3)
+    return trace
+
+
+def milliseconds(trace):
+    """From the start of the first copy in to the end of the last copy out."""
+    [first, *_], [*_, last] = work(trace, "host to device"), work(trace, "device to host")
+    return (last[1] - first[0]) / 1e6
+
+
+single, deep, broad = traced("c1060", 1, 1), traced("c1060", 2, 1), traced("c1060", 2, 2)
+for name, trace in (("one stream", single), ("two, depth first", deep), ("two, breadth first", broad)):
+    hidden = trace.overlap("copy", "averaging")
+    print(f"{name:19s} {milliseconds(trace):6.2f} ms; a kernel hides {hidden:4.0%} of the copy time")
+
+assert abs(milliseconds(deep) - milliseconds(single)) < 0.01 * milliseconds(single)
+assert milliseconds(broad) < 0.85 * milliseconds(deep)
+assert deep.overlap("copy", "averaging") < 0.01
+deep
+
+# %%
+assert broad.overlap("copy", "averaging") > 0.25
+broad
+
+# %% [markdown]
+# ### And on later devices
+#
+# From two copy engines on, depth first is no mistake any more, and on `fermi`, with its one queue for kernels, it is the
+# better order. So an order of issue is right for a device, not for ever: measure, or simulate.
+
+# %%
+print("milliseconds: one stream, two streams depth first, two streams breadth first")
+orders = {}
+for model in ("c1060", "fermi", "k20x", "h200"):
+    orders[model] = [milliseconds(traced(model, *how)) for how in ((1, 1), (2, 1), (2, 2))]
+    print(f"{model:6s}", *(f"{time:9.3f}" for time in orders[model]))
+
+assert orders["c1060"][2] < orders["c1060"][1]
+assert orders["fermi"][1] < orders["fermi"][2]
+for model in ("k20x", "h200"):
+    assert abs(orders[model][1] - orders[model][2]) < 0.02 * orders[model][0]
+    assert orders[model][1] < orders[model][0]
+
+# %% [markdown]
+# ## Exercise: an order for one copy engine
+#
+# Three chunks, each with a copy in (`in`), a kernel (`run`) and a copy out (`out`), on three streams of a `c1060`. Give the
+# order in which the host issues the nine steps, as a list of pairs such as `("in", 0)`. The order within a chunk has to
+# stay. Can you do as well as breadth first? The check runs your order on the model.
+
+
+# %%
+def issue(order):
+    with cs.add_host_device("c1060") as device:
+        kernel = cs.Module("__global__ void kernel() {}").kernel
+        streams = [cs.Stream() for _ in range(3)]
+        host = [cs.pinned_empty(1 << 19, np.float32) for _ in range(3)]
+        on_device = [cs.empty_plain(1 << 19) for _ in range(3)]
+        device.synchronize()
+        with cs.trace() as trace:
+            for step, i in order:
+                if step == "in":
+                    on_device[i].copy_from(host[i], stream=streams[i])
+                elif step == "run":
+                    kernel.launch(grid=30, block=256, stream=streams[i], duration=4e-4)
+                else:
+                    on_device[i].copy_to(host[i], stream=streams[i])
+    return trace
+
+
+DEPTH = [(step, i) for i in range(3) for step in ("in", "run", "out")]
+BREADTH = [(step, i) for step in ("in", "run", "out") for i in range(3)]
+by_depth, by_breadth = milliseconds(issue(DEPTH)), milliseconds(issue(BREADTH))
+print(f"depth first {by_depth:.3f} ms, breadth first {by_breadth:.3f} ms")
+
+
+@course.exercise
+def check_order(order):
+    assert sorted(order) == sorted(DEPTH), "these are not the nine steps, each once"
+    for i in range(3):
+        own = [step for step, chunk in order if chunk == i]
+        assert own == ["in", "run", "out"], f"chunk {i} has the order {own}"
+    time = milliseconds(issue(order))
+    print(f"{time:.3f} ms")
+    assert order != BREADTH, "this is breadth first: find another order"
+    assert time <= 1.001 * by_breadth, f"breadth first takes {by_breadth:.3f} ms"
+
+
+# %%
+order = None  # for example [("in", 0), ("run", 0), ("in", 1), ...]
+
+solved = check_order(order)
+
+# %% [markdown]
+# A solution is in the next cell, which is folded.
+
+# %% jupyter={"source_hidden": true} tags=["solution", "hide-input"]
+# A kernel may be issued as soon as its copy in: what counts is that no copy out stands before a copy in.
+own_order = [
+    ("in", 0),
+    ("run", 0),
+    ("in", 1),
+    ("run", 1),
+    ("in", 2),
+    ("run", 2),
+    ("out", 0),
+    ("out", 1),
+    ("out", 2),
+]
+solved = check_order(own_order)
+assert solved
 
 # %% [markdown]
 # ## To try

@@ -8,15 +8,14 @@
 # order.
 
 # %%
+import os
+import subprocess
+import sys
+import threading
+
 import cuscope as cs
-
-
-def work(trace, name, stream=None):
-    """The pieces of work of this name, as (start, end) in nanoseconds, in the order of their starts."""
-    spans = trace.spans[trace.spans["device"] != ""]
-    chosen = (spans["name"] == name) & ((stream is None) | (spans["stream"] == stream))
-    return [(int(span["start"]), int(span["end"])) for span in spans[chosen]]
-
+from cuscope import course
+from cuscope.course import work  # the (start, end) of each piece of work in a trace, in nanoseconds
 
 device = cs.add_host_device("h200")
 cs.set_device(device)
@@ -45,8 +44,8 @@ with cs.trace() as ordered:
     second.wait(event)
     launch(second, 100)
 
-[before, behind] = work(ordered, "kernel", first.id)
-[waited] = work(ordered, "kernel", second.id)
+[before, behind] = work(ordered, "kernel", first)
+[waited] = work(ordered, "kernel", second)
 assert before[1] <= waited[0] < behind[1]  # it waits for the first kernel, and not for the second
 ordered
 
@@ -58,8 +57,21 @@ with cs.trace() as free:
     launch(first, 100)
     launch(second, 100)
 
-assert work(free, "kernel", second.id)[0][0] < work(free, "kernel", first.id)[0][1]
+assert work(free, "kernel", second)[0][0] < work(free, "kernel", first)[0][1]
 free.overlap("kernel", "kernel")
+
+# %% [markdown]
+# An event that was never recorded counts as having happened. A record sets it back, until the stream has come to it.
+
+# %%
+event = cs.Event()
+never_recorded = event.query()
+launch(first, 100)
+event.record(first)
+recorded = event.query()
+event.synchronize()
+print("never recorded:", never_recorded, " recorded:", recorded, " waited for:", event.query())
+assert (never_recorded, recorded, event.query()) == (True, False, True)
 
 # %% [markdown]
 # ## Events measure time
@@ -75,6 +87,20 @@ stop.synchronize()
 
 print(f"{stop - start:.4f} ms")
 assert 0.25 <= stop - start < 0.26
+
+# %% [markdown]
+# If you only need the order, `cs.Event(timing=False)` keeps no time (`cudaEventDisableTiming`), which may cost less. Asking
+# for a time is an error then.
+
+# %%
+plain = cs.Event(timing=False)
+plain.record(first)
+plain.synchronize()
+try:
+    plain - start
+    raise AssertionError("not refused")
+except (ValueError, cs.CudaError) as error:
+    print(error)
 
 # %% [markdown]
 # ## The host waits
@@ -93,8 +119,34 @@ with cs.trace() as waits:
     cs.synchronize()
 
 call = waits.spans[waits.spans["name"] == "cudaStreamSynchronize"][0]
-assert work(waits, "kernel", first.id)[0][1] <= call["end"] < work(waits, "kernel", second.id)[0][1]
+assert work(waits, "kernel", first)[0][1] <= call["end"] < work(waits, "kernel", second)[0][1]
 waits
+
+# %% [markdown]
+# With the environment variable `CUDA_LAUNCH_BLOCKING=1`, every launch waits for its kernel. This helps you to find the launch
+# that fails, and makes the program slow. CUDA reads it once, so the next cell starts a Python of its own.
+
+# %%
+PROGRAM = """
+import cuscope as cs
+with cs.Device("host:0"):
+    kernel = cs.Module("__global__ void kernel() {}").kernel
+    begin = cs.clock()
+    kernel.launch(grid=1, block=1, duration=1e-3)
+    print(1e6 * (cs.clock() - begin))
+"""
+launch_takes = {}
+for blocking in "01":
+    environment = {**os.environ, "CUDA_LAUNCH_BLOCKING": blocking}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True
+    )
+    launch_takes[blocking] = float(done.stdout)
+    print(
+        f"CUDA_LAUNCH_BLOCKING={blocking}: the launch of a kernel of 1000 us takes {launch_takes[blocking]:.0f} us"
+    )
+assert launch_takes["0"] < 10
+assert launch_takes["1"] > 1000
 
 # %% [markdown]
 # ## Host functions
@@ -110,13 +162,63 @@ with cs.trace() as called:
     launch(first, 100)
     launch(second, 300)
 
-[before, behind] = work(called, "kernel", first.id)
+[before, behind] = work(called, "kernel", first)
 function = called.spans[called.spans["kind"] == "host function"][0]
 assert done == ["the first kernel has ended"]
 assert before[1] <= function["start"]
 assert function["end"] <= behind[0]
-assert work(called, "kernel", second.id)[0][0] < before[1]  # the other stream goes on
+assert work(called, "kernel", second)[0][0] < before[1]  # the other stream goes on
 called
+
+# %% [markdown]
+# Two streams call back when their chunk is there. The functions run one after the other, in the order in which the streams
+# reach them.
+
+# %%
+order = []
+launch(first, 300)
+first.host_function(order.append, "first stream")
+launch(second, 100)
+second.host_function(order.append, "second stream")
+cs.synchronize()
+
+print(order)
+assert order == ["second stream", "first stream"]
+
+# %% [markdown]
+# In the legacy default stream, a host function waits for the work of *all* streams before it, and the work behind it in all
+# streams waits for the function.
+
+# %%
+with cs.trace() as barrier:
+    launch(first, 100)
+    launch(second, 300)
+    device.default_stream.host_function(order.clear)
+    launch(first, 100)
+
+function = barrier.spans[barrier.spans["kind"] == "host function"][0]
+[before, behind] = work(barrier, "kernel", first)
+assert function["start"] >= work(barrier, "kernel", second)[0][1]
+assert behind[0] >= function["end"]
+barrier
+
+# %% [markdown]
+# A host function that calls the runtime could wait for itself. CUDA forbids it; cuscope refuses the call, and raises the
+# error where you wait. Let the function wake a thread of yours instead.
+
+# %%
+first.host_function(lambda: cs.zeros(3))
+try:
+    first.synchronize()
+    raise AssertionError("not refused")
+except cs.CudaError as error:
+    print(error)
+    assert error.name == "cudaErrorNotPermitted"
+
+ended = threading.Event()
+first.host_function(ended.set)
+first.synchronize()
+assert ended.is_set()
 
 # %% [markdown]
 # ## Priorities
@@ -178,6 +280,49 @@ assert one[0] == other[0] == copied_in[1]
 assert copied_out[0] == one[1]
 assert beside[0] < copied_in[1]
 graph
+
+# %% [markdown]
+# ## Exercise: a third stream
+#
+# Write `program(a, b, c)`: a kernel of 100 us in stream `a`, one of 200 us in `b`, and one of 50 us in `c` that starts
+# when *both* have ended. The host may not wait. `launch(stream, microseconds)` launches a kernel.
+
+
+# %%
+@course.exercise
+def check_third(program):
+    a, b, c = cs.Stream(), cs.Stream(), cs.Stream()
+    cs.synchronize()
+    with cs.trace() as trace:
+        program(a, b, c)
+    kernels = [work(trace, "kernel", stream) for stream in (a, b, c)]
+    assert [len(of) for of in kernels] == [1, 1, 1], "each stream gets one kernel"
+    [[in_a], [in_b], [in_c]] = kernels
+    assert in_b[0] < in_a[1], "a and b should run at the same time"
+    assert in_c[0] >= max(in_a[1], in_b[1]), "the kernel in c starts before a kernel in front of it has ended"
+    assert in_c[0] == in_b[1], "the kernel in c starts too late: does the host wait?"
+
+
+# %%
+program = None  # def program(a, b, c): ...
+
+solved = check_third(program)
+
+# %% [markdown]
+# A solution is in the next cell, which is folded.
+
+
+# %% jupyter={"source_hidden": true} tags=["solution", "hide-input"]
+def both(a, b, c):
+    launch(a, 100)
+    launch(b, 200)
+    c.wait(a.record())
+    c.wait(b.record())
+    launch(c, 50)
+
+
+solved = check_third(both)
+assert solved
 
 # %% [markdown]
 # ## To try

@@ -9,15 +9,11 @@
 # order.
 
 # %%
+import threading
+
 import cuscope as cs
-
-
-def work(trace, name, stream=None):
-    """The pieces of work of this name, as (start, end) in nanoseconds, in the order of their starts."""
-    spans = trace.spans[trace.spans["device"] != ""]
-    chosen = (spans["name"] == name) & ((stream is None) | (spans["stream"] == stream))
-    return [(int(span["start"]), int(span["end"])) for span in spans[chosen]]
-
+from cuscope import course
+from cuscope.course import work  # the (start, end) of each piece of work in a trace, in nanoseconds
 
 WAYS = ("default", "default and created", "default and non-blocking", "two created")
 
@@ -75,6 +71,41 @@ for model in ("c1060", "fermi", "k20x", "h200"):
     print(f"{model:6s}", *(f"{way}: {share:4.0%} " for way, share in zip(WAYS, shares, strict=True)))
     assert shares[:2] == [0, 0]
     assert [share > 0.9 for share in shares[2:]] == [model != "c1060"] * 2
+
+# %% [markdown]
+# ## A default stream for each thread
+#
+# Programs that nvcc compiles with `--default-stream per-thread` have another default stream: each thread of the host has its
+# own, and it is an ordinary stream. In cuscope this is `device.per_thread_stream`, and the legacy one is
+# `device.default_stream`. Two threads that use the legacy stream share it; with streams of their own, their kernels overlap.
+
+# %%
+device = cs.add_host_device("h200")
+with device:
+    kernel = cs.Module("__global__ void kernel() {}").kernel
+    device.synchronize()
+
+
+def two_threads(stream_of):
+    def one_thread():
+        with device:
+            kernel.launch(grid=16, block=256, stream=stream_of(device), duration=2e-4)
+
+    with cs.trace() as trace:
+        for _ in range(2):  # one after the other, so that the trace is the same on every run
+            thread = threading.Thread(target=one_thread)
+            thread.start()
+            thread.join()
+        device.synchronize()
+    return trace
+
+
+legacy = two_threads(lambda device: device.default_stream)
+per_thread = two_threads(lambda device: device.per_thread_stream)
+print("share of the kernel time in which both run, legacy:", legacy.overlap("kernel", "kernel"), end=" ")
+print(f"per thread: {per_thread.overlap('kernel', 'kernel'):.2f}")
+assert legacy.overlap("kernel", "kernel") == 0
+assert per_thread.overlap("kernel", "kernel") > 0.2
 
 # %% [markdown]
 # ## The list of the documents
@@ -136,6 +167,60 @@ assert forgotten.overlap("kernel", "kernel") == 0
 assert given.overlap("kernel", "kernel") > 0.8
 print(forgotten.explain())
 forgotten
+
+# %% [markdown]
+# ## Exercise: who waits?
+#
+# Three kernels are issued one behind the other, each with room for all: into stream A, into stream B, into stream C. For
+# each line of the table, do the second and the third kernel overlap with the first? Answer with pairs of True and False.
+#
+# | | A | B | C |
+# | --- | --- | --- | --- |
+# | 1 | created | created | created |
+# | 2 | created | default | created |
+# | 3 | created | default | non-blocking |
+# | 4 | non-blocking | default | created |
+
+# %%
+LINES = {
+    1: ("created", "created", "created"),
+    2: ("created", "default", "created"),
+    3: ("created", "default", "non-blocking"),
+    4: ("non-blocking", "default", "created"),
+}
+
+
+def overlaps(line):
+    with cs.add_host_device("h200") as device:
+        kernel = cs.Module("__global__ void kernel() {}").kernel
+        kinds = {"created": cs.Stream, "non-blocking": lambda: cs.Stream(non_blocking=True)}
+        streams = [kinds[kind]() if kind in kinds else device.default_stream for kind in LINES[line]]
+        device.synchronize()
+        with cs.trace() as trace:
+            for stream in streams:
+                kernel.launch(grid=16, block=256, stream=stream, duration=2e-4)
+        [a], [b], [c] = (work(trace, "kernel", stream) for stream in streams)
+    return b[0] < a[1], c[0] < a[1]
+
+
+@course.exercise
+def check_who_waits(answers):
+    for line in LINES:
+        assert tuple(answers[line]) == overlaps(line), f"line {line}: look again at A = {LINES[line][0]}"
+
+
+# %%
+answers = None  # for example {1: (True, True), 2: ...}
+
+solved = check_who_waits(answers)
+
+# %% [markdown]
+# A solution is in the next cell, which is folded.
+
+# %% jupyter={"source_hidden": true} tags=["solution", "hide-input"]
+# The default stream waits for created streams, and they for it. A non-blocking stream does not take part.
+solved = check_who_waits({1: (True, True), 2: (False, False), 3: (False, True), 4: (True, False)})
+assert solved
 
 # %% [markdown]
 # ## To try
