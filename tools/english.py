@@ -5,7 +5,8 @@ threads, streams or commands wait; "the commands that wait are woken" says it. G
 the word, so its rate shows whether the nouns are there. The script counts it
 
 - in comments of C++ (src, cuda_kernels, tests/cpp),
-- in comments and docstrings of Python (python, tests, tools, benchmarks),
+- in comments and docstrings of Python (python, tests, tools, benchmarks), and in the text of the notebooks, which is
+  comments in their sources (notebooks/sources),
 - in the prose of the documents (docs, README.md and the other Markdown files beside it).
 
 Code does not count: neither code blocks nor words in backticks. The script prints a table with a row for each folder.
@@ -63,6 +64,7 @@ ROWS: tuple[Row, ...] = (
     ("tests", (".py",), comments_of_python, 2),
     ("tools", (".py",), comments_of_python, 2),
     ("benchmarks", (".py",), comments_of_python, 2),
+    ("notebooks/sources", (".py",), comments_of_python, 3),
     ("docs", (".md",), prose_of_markdown, 3),
     (".", (".md",), prose_of_markdown, 3),
 )

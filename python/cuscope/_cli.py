@@ -1,4 +1,4 @@
-"""The command line: ``demo``, ``info``, ``doctor``, ``bench``, ``calibrate``, ``trace`` and ``check``.
+"""The command line: ``demo``, ``info``, ``doctor``, ``bench``, ``calibrate``, ``trace``, ``check`` and ``notebooks``.
 
 This module parses and prints; others do the work.
 """
@@ -17,6 +17,7 @@ from cuscope import _check_command, _demo, _doctor, _info
 from cuscope._calibration import command_line as calibration
 from cuscope._check import Mismatch
 from cuscope.bench import _command, _plot
+from cuscope.course import command_line as course
 from cuscope.tracing import command_line
 
 __all__ = ["main"]
@@ -50,6 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif options.command == "check":
             options.program = program
             code = _check_command.run(options)
+        elif options.command == "notebooks":
+            code = course.run(options)
         else:
             code = _run_doctor(as_json=options.json)
         sys.stdout.flush()
@@ -86,6 +89,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     _check_command.add_arguments(
         commands.add_parser("check", help="run a Python program, and report the mistakes of its kernels")
+    )
+    course.add_arguments(
+        commands.add_parser("notebooks", help="copy the notebooks of the course to a folder")
     )
     return parser
 

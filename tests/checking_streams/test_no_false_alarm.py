@@ -25,7 +25,7 @@ PROGRAMS = [
 ]
 NOTEBOOKS = [
     ROOT / "notebooks" / f"{name}.ipynb"
-    for name in ("02_memory", "06_graphs", "07_streams", "08_events_priorities", "09_default_streams")
+    for name in ("02_memory", "05_streams", "06_events_priorities", "07_default_streams", "09_graphs")
 ]
 SHOWS = ROOT / "notebooks" / "01_memory_kernels_errors.ipynb"
 
@@ -63,7 +63,7 @@ def run_notebook(path: Path, monkeypatch: pytest.MonkeyPatch) -> cs.CheckReport:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks(path, device, monkeypatch):
-    if not device.simulated and path.stem in ("06_graphs", "07_streams"):
+    if not device.simulated and path.stem in ("05_streams", "09_graphs"):
         pytest.skip("it compares times, and tests share the GPU")
     report = run_notebook(path, monkeypatch)
     assert alarms(report, device) == [], str(report)
