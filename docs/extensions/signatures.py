@@ -63,7 +63,7 @@ def replace(
         ):
             parameters = list(signature.parameters.values())[1:]
             signature = signature.replace(parameters=parameters)
-        text = stringify_signature(signature, unqualified_typehints=True)
+        text = stringify_signature(signature, unqualified_typehints=True).replace("npt.", "")
         arguments, _, returned = text.rpartition(" -> ")
         return ALIAS.sub(lambda found: spelled_out(found[0], value.__globals__), arguments), returned
     if short in COMPILED:
