@@ -1,7 +1,7 @@
 """Draws the pictures of docs/pictures: python tools/trace_pictures.py [--browser chromium] [--out docs/pictures].
 
-The pictures are SVGs of figures of `cuscope.figures`, as a browser without a window shows them on a light and on a dark
-page. With other versions of the browser or other fonts the files differ. It needs Chromium, and Pillow, which comes with
+The pictures are SVGs of figures of `cuscope.figures`, as a browser without a window shows them on a light page (NAME.png)
+and on a dark one (NAME-dark.png, which the site shows in its dark theme). With other versions of the browser or other fonts the files differ. It needs Chromium, and Pillow, which comes with
 Matplotlib.
 """
 
@@ -18,10 +18,11 @@ from cuscope import figures
 
 ROOT = Path(__file__).resolve().parent.parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-PICTURES = (  # file, figure, sections, theme
-    ("trace-staggered", lambda: figures.depth_first("h200", chunks=4, streams=4), "streams", "light"),
-    ("trace-one-copy-engine", lambda: figures.depth_first("c1060"), ("streams", "engines"), "light"),
-    ("trace-late-signal-dark", lambda: figures.breadth_first("fermi"), None, "dark"),
+PICTURES = (  # file, figure, sections
+    ("trace-one-stream", lambda: figures.one_stream("h200", chunks=4), "streams"),
+    ("trace-staggered", lambda: figures.depth_first("h200", chunks=4, streams=4), "streams"),
+    ("trace-one-copy-engine", lambda: figures.depth_first("c1060"), ("streams", "engines")),
+    ("trace-late-signal", lambda: figures.breadth_first("fermi"), None),
 )
 SCALE = 1.5  # pixels of the file in a pixel of the picture
 
@@ -33,7 +34,8 @@ def photograph(browser: str, picture: str, theme: str, path: Path) -> None:
         source = Path(folder) / "page.html"
         source.write_text(f"<!doctype html><meta charset=utf-8>{page}", encoding="utf-8")
         options = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
-        size = (f"--window-size={width},{height}", f"--force-device-scale-factor={SCALE}")
+        # A low window would be drawn in part only.
+        size = (f"--window-size={width},{height + 400}", f"--force-device-scale-factor={SCALE}")
         command = [
             browser,
             *options,
@@ -44,7 +46,8 @@ def photograph(browser: str, picture: str, theme: str, path: Path) -> None:
         ]
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL, timeout=120)
     with Image.open(path) as image:  # few colours make a file a third as large
-        image.convert("RGB").quantize(96, dither=Image.Dither.NONE).save(path, optimize=True)
+        picture_only = image.crop((0, 0, round(width * SCALE), round(height * SCALE)))
+        picture_only.convert("RGB").quantize(96, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 def main() -> None:
@@ -55,10 +58,12 @@ def main() -> None:
     if options.browser is None:
         parser.error(f"there is no browser; --browser names one (looked for {', '.join(BROWSERS)})")
     options.out.mkdir(parents=True, exist_ok=True)
-    for name, figure, show, theme in PICTURES:
-        path = options.out.resolve() / f"{name}.png"
-        photograph(options.browser, figure().svg(show), theme, path)
-        print(f"{path.stat().st_size:7,} bytes  {path}")
+    for name, figure, show in PICTURES:
+        picture = figure().svg(show)
+        for theme, ending in (("light", ""), ("dark", "-dark")):
+            path = options.out.resolve() / f"{name}{ending}.png"
+            photograph(options.browser, picture, theme, path)
+            print(f"{path.stat().st_size:7,} bytes  {path}")
 
 
 if __name__ == "__main__":

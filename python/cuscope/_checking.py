@@ -13,7 +13,6 @@ from ._stream_names import name_of_stream
 
 __all__ = ["Check", "CheckReport", "Finding", "check"]
 
-_Index = tuple[int, int, int]
 
 _GPU_NOTE = (
     "Only the order of commands is checked on a real GPU. To check the kernels, run the program on a simulated device (CUSCOPE_DEVICE=host:0), or under "
@@ -51,15 +50,15 @@ class Finding:
     """The name of the kernel; empty for a mistake in the order of calls."""
     line: str
     """The line of the kernel's source, 'kernel.cu:12', or of your program; empty if it is not known."""
-    block: _Index | None
+    block: tuple[int, int, int] | None
     """The block of the thread, (x, y, z); None if it is not known."""
-    thread: _Index | None
+    thread: tuple[int, int, int] | None
     """The thread in its block, (x, y, z); None if it is not known."""
     other_line: str
     """The line of the other access of a race, of the other barrier, or of the earlier call; else empty."""
-    other_block: _Index | None
+    other_block: tuple[int, int, int] | None
     """The block of the other thread; None if there is none."""
-    other_thread: _Index | None
+    other_thread: tuple[int, int, int] | None
     """The other thread in its block; None if there is none, or if it is not known."""
     text: str
     """What happened, in a sentence with the values."""

@@ -11,16 +11,14 @@ import numpy as np
 import pytest
 
 import cuscope as cs
+from documents import PAGES, ROOT, name_of, programs
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+WRONG_ON_PURPOSE = ("checking", "find-a-mistake", "ten-minutes")
 PROGRAMS = [
-    pytest.param(program, id=f"{page.stem}-{number}")
+    pytest.param(program, id=f"{name_of(page)}-{number}")
     for page in PAGES
-    if page.stem != "checking"  # its programs are wrong on purpose
-    for number, program in enumerate(
-        re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
-    )
+    if page.stem not in WRONG_ON_PURPOSE
+    for number, program in enumerate(programs(page))
     if "calibrate" not in program  # it measures copies that race on purpose
 ]
 NOTEBOOKS = [

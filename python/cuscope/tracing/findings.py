@@ -20,13 +20,16 @@ WIDTH = 100  # characters of a line of the text
 class Finding:
     """A sentence about a program, with the line to change and the spans that it is about."""
 
-    rule: str  # the name of the rule that found it
+    rule: str
+    """The name of the rule that found it, "pageable copies"."""
     sentence: str
-    line: str = ""  # "program.py:12"; "": none
-    weight: int | None = None  # the most nanoseconds that the change can save; None: not computed
-    spans: np.ndarray = field(
-        default_factory=lambda: np.empty(0, np.int64), repr=False
-    )  # rows of Trace.spans
+    """The fact and the advice."""
+    line: str = ""
+    """The line of your program to change, "program.py:12"; empty if there is none."""
+    weight: int | None = None
+    """The most nanoseconds that the change can save; None if that was not computed."""
+    spans: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
+    """The rows of `Trace.spans` that the sentence is about."""
 
 
 class Findings:
