@@ -1,7 +1,8 @@
 """Names in the documents become links, and the reference has every public name.
 
 - Code such as `cs.to_device(a)`, `Stream.wait` or `stream.wait` leads to the entry of the name in the reference.
-- A CUDA function in a docstring, such as cudaStreamWaitEvent, leads to its row in docs/cuda-map.md.
+- A CUDA function in a docstring, such as cudaStreamWaitEvent, leads to its row in docs/cuda-map.md, the name of a page to
+  the page, and a call such as synchronize() to its entry, first to that of the same class.
 - A name of cuscope.__all__, or a public member of its classes, without an entry in the reference is a warning.
 """
 
@@ -22,7 +23,8 @@ import cuscope
 
 MAP = "docs/cuda-map"
 CODE = re.compile(r"(?P<name>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?:[(\[].*)?")
-CUDA = re.compile(r"\b(cu(?:da)?[A-Z]\w+)\b")
+LINKED = re.compile(r"\b(cu(?:da)?[A-Z]\w+\b|docs/[\w-]+\.md\b|[A-Za-z_][\w.]*\(\))")
+DASH = re.compile(r"^(\)?) -- ")  # Sphinx puts it between a parameter and its description
 # Names that the documents give to objects.
 VARIABLES = {
     "device": "Device", "event": "Event", "exe": "GraphExec", "executable": "GraphExec", "graph": "Graph",
@@ -58,7 +60,7 @@ def candidates(code: str) -> Iterator[str]:
 
 
 class RowsOfCuda(SphinxTransform):
-    """Makes the functions in the first column of the map targets."""
+    """Makes the functions in the first column of the map targets, which the search of the site finds."""
 
     default_priority = 700
 
@@ -67,9 +69,12 @@ class RowsOfCuda(SphinxTransform):
             return
         self.env.cuda_rows = set()
         for row in self.document.findall(nodes.row):
-            for code in row[0].findall(nodes.literal):
-                code["ids"].append(code.astext())
-                self.env.cuda_rows.add(code.astext())
+            for code in list(row[0].findall(nodes.literal)):
+                name = code.astext()
+                code["ids"].append(name)
+                self.env.cuda_rows.add(name)
+                entry = addnodes.index(entries=[("single", name, name, "", None)])
+                code.parent.insert(code.parent.index(code), entry)
 
 
 class LinkNames(SphinxPostTransform):
@@ -86,7 +91,7 @@ class LinkNames(SphinxPostTransform):
         if self.env.docname.startswith("docs/reference/"):
             for text in list(self.document.findall(nodes.Text)):
                 if not inside(text, nodes.reference, nodes.literal, nodes.literal_block, nodes.doctest_block):
-                    self.link_cuda(text)
+                    self.link_text(text)
 
     def reference(self, page: str, anchor: str, content: nodes.Node) -> nodes.reference:
         return make_refnode(self.app.builder, self.env.docname, page, anchor, content)
@@ -100,16 +105,38 @@ class LinkNames(SphinxPostTransform):
         elif text in self.rows and self.env.docname != MAP:
             code.parent.replace(code, self.reference(MAP, text, code.deepcopy()))
 
-    def link_cuda(self, text: nodes.Text) -> None:
-        parts = CUDA.split(text.astext())
-        if not self.rows.intersection(parts):
-            return
-        linked = [
-            self.reference(MAP, part, nodes.literal("", part)) if part in self.rows else nodes.Text(part)
-            for part in parts
-            if part
-        ]
-        text.parent.replace(text, linked)
+    def link_text(self, text: nodes.Text) -> None:
+        content = DASH.sub(r"\1: ", text.astext())
+        class_ = class_around(text)
+        text.parent.replace(text, [self.linked(part, class_) for part in LINKED.split(content) if part])
+
+    def linked(self, part: str, class_: str) -> nodes.Node:
+        page = part.removesuffix(".md")
+        if part in self.rows:
+            return self.reference(MAP, part, nodes.literal("", part))
+        if page != part and page in self.env.titles:
+            return self.reference(page, "", nodes.Text(self.env.titles[page].astext()))
+        if part.endswith("()"):
+            name = part.removesuffix("()")
+            for known in (f"{class_}.{name}", f"cuscope.{name}"):
+                if known in self.objects:
+                    entry = self.objects[known]
+                    return self.reference(entry.docname, entry.node_id, nodes.literal("", part))
+        return nodes.Text(part)
+
+
+def class_around(node: nodes.Node) -> str:
+    """The class whose docstring, or whose member's docstring, has the node: "cuscope.Stream"; or empty."""
+    while node is not None:
+        if (
+            isinstance(node, addnodes.desc)
+            and node["domain"] == "py"
+            and node["objtype"] in ("class", "exception")
+        ):
+            signature = node[0]
+            return f"{signature['module']}.{signature['fullname']}"
+        node = node.parent
+    return ""
 
 
 def inside(node: nodes.Node, *kinds: type) -> bool:
