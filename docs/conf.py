@@ -20,6 +20,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "docstrings",
     "first_page",
+    "folder_links",
     "notebook_pages",
     "picture_themes",
     "public_names",
