@@ -21,6 +21,7 @@ extensions = [
     "docstrings",
     "first_page",
     "folder_links",
+    "name_links",
     "notebook_pages",
     "picture_themes",
     "public_names",
