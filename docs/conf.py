@@ -18,9 +18,10 @@ version = release = cuscope.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.autosummary",
     "docstrings",
     "first_page",
+    "folder_links",
+    "name_links",
     "notebook_pages",
     "picture_themes",
     "public_names",
@@ -52,7 +53,6 @@ nitpick_ignore_regex = [
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autosummary_generate = False
 python_maximum_signature_line_length = 100
 add_module_names = False
 toc_object_entries_show_parents = "hide"

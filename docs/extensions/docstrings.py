@@ -19,7 +19,7 @@ CODE = re.compile(r"(`+[^`]*`+)")
 MARK = re.compile(r"(?<=\()\*(?=\w)|(?<=\w)_(?!\w)")  # (*args) and add_... are no markup
 MODULES = ("_checking", "_errors", "_matmul", "_models", "_reduce")
 # The signature has the types, and links to them.
-CONFIG = Config(napoleon_use_param=False, napoleon_use_rtype=False)
+CONFIG = Config(napoleon_use_param=False, napoleon_use_rtype=False, napoleon_use_ivar=True)
 
 
 def end_sections(lines: list[str]) -> list[str]:

@@ -1,11 +1,13 @@
 """Notebooks as pages: their text, and their code without results. Nothing runs."""
 
 import json
+import re
 
 from docutils import nodes
 from myst_parser.parsers.sphinx_ import MystParser
 from sphinx.application import Sphinx
 
+MAGIC = re.compile(r"^\s*[%!]|\?$", re.MULTILINE)
 NOTE = """
 ```{note}
 This page shows the notebook without its results. To run it, open `PATH` in JupyterLab: [Notebooks](/docs/notebooks.md).
@@ -21,14 +23,20 @@ def longest_fence(text: str) -> str:
     return fence
 
 
+def language_of(code: str) -> str:
+    """The language for Pygments, which knows no magics."""
+    if code.startswith("%%cuda"):
+        return "cuda"
+    return "text" if MAGIC.search(code) else "python"
+
+
 def as_markdown(notebook: dict, path: str) -> str:
     parts = []
     for cell in notebook["cells"]:
         text = "".join(cell["source"])
         if cell["cell_type"] == "code":
             fence = longest_fence(text)
-            language = "cuda" if text.startswith("%%cuda") else "ipython3"
-            parts.append(f"{fence}{language}\n{text}\n{fence}")
+            parts.append(f"{fence}{language_of(text)}\n{text}\n{fence}")
         elif cell["cell_type"] == "markdown":
             parts.append(text)
     first, *others = parts

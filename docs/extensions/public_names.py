@@ -1,123 +1,17 @@
-"""Names in the documents become links, and the reference has every public name.
-
-- Code such as `cs.to_device(a)`, `Stream.wait` or `stream.wait` leads to the entry of the name in the reference.
-- A CUDA function in a docstring, such as cudaStreamWaitEvent, leads to its row in docs/cuda-map.md.
-- A name of cuscope.__all__, or a public member of its classes, without an entry in the reference is a warning.
+"""The reference has every public name: a name of cuscope.__all__, or a public member of its classes, without an entry is a
+warning.
 """
 
 import inspect
-import re
 from collections.abc import Iterator
 
-from docutils import nodes
-from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.transforms import SphinxTransform
-from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
-from sphinx.util.nodes import make_refnode
 
 import cuscope
 
-MAP = "docs/cuda-map"
-CODE = re.compile(r"(?P<name>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?:[(\[].*)?")
-CUDA = re.compile(r"\b(cu(?:da)?[A-Z]\w+)\b")
-# Names that the documents give to objects.
-VARIABLES = {
-    "device": "Device", "event": "Event", "exe": "GraphExec", "executable": "GraphExec", "graph": "Graph",
-    "kernel": "Kernel", "mod": "Module", "module": "Module", "pool": "MemoryPool", "report": "CheckReport",
-    "stream": "Stream", "t": "tracing.Trace", "trace": "tracing.Trace", "x": "DeviceArray",
-}  # fmt: skip
-# Types in signatures that docs/reference/index.md explains.
-TYPES = {
-    "ArrayLike", "Axis", "Check", "CudaArrayInterface", "CudaStream", "DLPackArray", "DTypeLike", "HostArray", "NDArray",
-    "Operand",
-}  # fmt: skip
-RESULTS = {
-    "CriticalPath": "cuscope.tracing.critical_path.CriticalPath", "Findings": "cuscope.tracing.findings.Findings",
-    "Trace": "cuscope.tracing.Trace",
-}  # fmt: skip
 logger = logging.getLogger(__name__)
-
-
-def candidates(code: str) -> Iterator[str]:
-    """The names of the reference that a piece of code may mean."""
-    found = CODE.fullmatch(code)
-    if found is None:
-        return
-    first, _, rest = found["name"].partition(".")
-    if first in ("cs", "cuscope"):
-        yield f"cuscope.{rest}"
-    elif rest and first in VARIABLES:
-        yield f"cuscope.{VARIABLES[first]}.{rest}"
-    elif first[0].isupper():
-        yield f"cuscope.{found['name']}"
-        yield f"cuscope.tracing.{found['name']}"
-        yield f"cuscope.tracing.critical_path.{found['name']}"
-
-
-class RowsOfCuda(SphinxTransform):
-    """Makes the functions in the first column of the map targets."""
-
-    default_priority = 700
-
-    def apply(self, **kwargs: object) -> None:
-        if self.env.docname != MAP:
-            return
-        self.env.cuda_rows = set()
-        for row in self.document.findall(nodes.row):
-            for code in row[0].findall(nodes.literal):
-                code["ids"].append(code.astext())
-                self.env.cuda_rows.add(code.astext())
-
-
-class LinkNames(SphinxPostTransform):
-    """Puts the links around the names, in every page."""
-
-    default_priority = 400
-
-    def run(self, **kwargs: object) -> None:
-        self.objects = self.env.get_domain("py").objects
-        self.rows = getattr(self.env, "cuda_rows", set())
-        for code in list(self.document.findall(nodes.literal)):
-            if not inside(code, nodes.reference, nodes.title, addnodes.desc_signature):
-                self.link_code(code)
-        if self.env.docname.startswith("docs/reference/"):
-            for text in list(self.document.findall(nodes.Text)):
-                if not inside(text, nodes.reference, nodes.literal, nodes.literal_block, nodes.doctest_block):
-                    self.link_cuda(text)
-
-    def reference(self, page: str, anchor: str, content: nodes.Node) -> nodes.reference:
-        return make_refnode(self.app.builder, self.env.docname, page, anchor, content)
-
-    def link_code(self, code: nodes.literal) -> None:
-        text = code.astext()
-        name = next((name for name in candidates(text) if name in self.objects), None)
-        if name is not None:
-            entry = self.objects[name]
-            code.parent.replace(code, self.reference(entry.docname, entry.node_id, code.deepcopy()))
-        elif text in self.rows and self.env.docname != MAP:
-            code.parent.replace(code, self.reference(MAP, text, code.deepcopy()))
-
-    def link_cuda(self, text: nodes.Text) -> None:
-        parts = CUDA.split(text.astext())
-        if not self.rows.intersection(parts):
-            return
-        linked = [
-            self.reference(MAP, part, nodes.literal("", part)) if part in self.rows else nodes.Text(part)
-            for part in parts
-            if part
-        ]
-        text.parent.replace(text, linked)
-
-
-def inside(node: nodes.Node, *kinds: type) -> bool:
-    while node is not None:
-        if isinstance(node, kinds):
-            return True
-        node = node.parent
-    return False
 
 
 def public_names() -> Iterator[str]:
@@ -132,21 +26,6 @@ def public_names() -> Iterator[str]:
             yield from (f"cuscope.{name}.{member}" for member in sorted(members) if member[0] != "_")
 
 
-def find_type(
-    app: Sphinx, env: BuildEnvironment, node: nodes.Element, content: nodes.Node
-) -> nodes.Node | None:
-    """A type in a signature that is no public name: its row in the table of types."""
-    name = node.get("reftarget", "").rpartition(".")[2]
-    if name in RESULTS:
-        entry = env.get_domain("py").objects[RESULTS[name]]
-        return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, content)
-    if node.get("refdomain") == "py" and name in TYPES:
-        return make_refnode(
-            app.builder, node["refdoc"], "docs/reference/index", "types-in-signatures", content
-        )
-    return None
-
-
 def check_reference(app: Sphinx, env: BuildEnvironment) -> None:
     objects = env.get_domain("py").objects
     for name in public_names():
@@ -155,8 +34,5 @@ def check_reference(app: Sphinx, env: BuildEnvironment) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.add_transform(RowsOfCuda)
-    app.add_post_transform(LinkNames)
-    app.connect("missing-reference", find_type)
     app.connect("env-check-consistency", check_reference)
-    return {"parallel_read_safe": False, "parallel_write_safe": True}
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

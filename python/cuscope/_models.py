@@ -204,7 +204,7 @@ class Model:
         return self
 
     def differences(self, other: Model) -> dict[str, tuple[Any, Any]]:
-        """The fields in which two models differ, with both values.
+        """The fields in which two models differ, with both values. Raises TypeError if `other` is no Model.
 
         >>> import cuscope as cs
         >>> cs.model("h200", name="h200", copy_engines=1).differences(cs.model("h200"))
@@ -286,7 +286,7 @@ class Model:
         return _derive("h200", values, source)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, as JSON.
+        """Write the model to a file, as JSON. Raises OSError if the file cannot be written.
 
         >>> import tempfile, os
         >>> import cuscope as cs
@@ -302,8 +302,15 @@ class Model:
     def load(path: str | os.PathLike[str]) -> Model:
         """Read a model from a file that save() wrote.
 
-        Raises OSError if the file cannot be read, ValueError if it has no model: see from_json(), and save() for an
-        example.
+        Raises OSError if the file cannot be read, ValueError if it has no model: see from_json().
+
+        >>> import tempfile, os
+        >>> import cuscope as cs
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "small.json")
+        ...     cs.model("h200", name="small", multiprocessors=20).save(path)
+        ...     cs.Model.load(path).name
+        'small'
         """
         try:
             return Model.from_json(Path(path).read_text(encoding="utf-8"))

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from documents import DOCUMENTS, ROOT
 
 import cuscope as cs
+from documents import DOCUMENTS, ROOT
 
 PAGE = DOCUMENTS / "cuda-map.md"
 METHODS = ROOT / "src" / "runtime" / "runtime_methods.inc"
@@ -37,7 +37,9 @@ RENAMED = {
 # Methods that are no function of CUDA: the last part of the list in runtime_methods.inc.
 OWN = {"compile", "launch_counted", "library_time_by_counts", "kernel_time", "add_device"}
 # The functions, flags and types of the five documents that cuscope follows.
-OF_DOCUMENTS = """
+OF_DOCUMENTS = re.findall(
+    r"\w+",
+    """
     cudaDeviceGetStreamPriorityRange cudaDeviceProp cudaDeviceReset cudaDeviceSynchronize cudaError_t cudaEventCreate
     cudaEventCreateWithFlags cudaEventDestroy cudaEventDisableTiming cudaEventElapsedTime cudaEventQuery cudaEventRecord
     cudaEventSynchronize cudaEvent_t cudaExtent cudaFree cudaFreeHost cudaGetDevice cudaGetDeviceProperties
@@ -52,7 +54,8 @@ OF_DOCUMENTS = """
     cudaStreamCreateWithFlags cudaStreamCreateWithPriority cudaStreamDestroy cudaStreamEndCapture
     cudaStreamGetCaptureInfo cudaStreamNonBlocking cudaStreamQuery cudaStreamSynchronize
     cudaStreamUpdateCaptureDependencies cudaStreamWaitEvent cudaStream_t cudaTriggerProgrammaticLaunchCompletion
-""".split()
+""",
+)
 
 
 def contract() -> Iterator[str]:

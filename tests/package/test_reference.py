@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from documents import DOCUMENTS, PAGES, name_of, prose
 
 import cuscope as cs
+from documents import DOCUMENTS, PAGES, name_of, prose
 
 ENTRY = re.compile(
     r"^\.\. auto(class|exception|function|data):: (?:cuscope\.)?([\w.]+)(.*\n(?:   .*\n)*)", re.MULTILINE

@@ -399,7 +399,13 @@ ValueError if the sizes differ.
 )")
         .def(
             "ravel", [](const DeviceArray& self) { return reshape(self, std::vector<py::ssize_t>{-1}); },
-            "All elements along one axis. The same as reshape(-1).")
+            R"(All elements along one axis, in C order. The same as reshape(-1): a view where that is possible, else a copy.
+
+>>> import numpy as np, cuscope as cs
+>>> cs.to_device(np.arange(6).reshape(2, 3)).ravel().to_host()
+array([0, 1, 2, 3, 4, 5])
+
+)")
         .def(
             "copy",
             [](const DeviceArray& self, const StreamLike& stream) {

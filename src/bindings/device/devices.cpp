@@ -385,7 +385,15 @@ Access".
             py::arg("other"),
             R"(Undo enable_peer_access().
 
-Raises CudaError (cudaErrorPeerAccessNotEnabled) if it was not enabled. See cudaDeviceDisablePeerAccess.)")
+Raises CudaError (cudaErrorPeerAccessNotEnabled) if it was not enabled. See cudaDeviceDisablePeerAccess: CUDA C++
+Programming Guide, "Peer-to-Peer Memory Access".
+
+>>> import cuscope as cs
+>>> first, second = cs.add_host_device("h200"), cs.add_host_device("h200")
+>>> first.enable_peer_access(second)
+>>> first.disable_peer_access(second)
+
+)")
         .def(
             "synchronize", [](Device& self) { without_gil([&] { self.synchronize(); }); },
             R"(Wait until all work on the device is done.

@@ -106,7 +106,19 @@ void bind_nodes(py::class_<Node, py::smart_holder>& node) {
             "label", [](const Node& self) { return without_gil([&] { return self.graph()->label(self); }); },
             "The text of the node in a drawing: a kernel's name and size, a copy's direction and bytes.")
         .def_property_readonly("params", params,
-                               "The parameters of the node: a dictionary with keys that depend on its type.")
+                               R"(The parameters of the node: a dictionary with keys that depend on its type.
+
+A kernel has 'kernel' (its name), 'grid' and 'block' (three sizes), 'shared' (bytes). A copy has 'destination' and
+'source' (addresses), 'extent' (width in bytes, height, depth) and 'kind'. A memset has 'pointer', 'value',
+'element_bytes', 'width' (in elements), 'height' and 'pitch' (in bytes). An event node has 'event', an allocation
+'pointer' and 'nbytes', a free 'pointer', a node of memory operations 'operations', a node of semaphores 'semaphores',
+a conditional node 'kind' and 'handle'. See cudaGraphKernelNodeGetParams and similar functions.
+
+>>> import cuscope as cs
+>>> g = cs.Graph()
+>>> g.add_memset(cs.empty(10), 1).params["width"]
+10
+)")
         .def_property_readonly(
             "graph", [](const Node& self) { return wrap(self.graph()); },
             "The graph that the node belongs to.")

@@ -467,10 +467,32 @@ True
                 self.open();
                 return view_from_device(self.array, self.device);
             },
-            "The memory as a device array, for kernels. See device_view().")
+            R"(The memory as a device array, which kernels access over the bus.
+
+Raises ValueError if you did not register it with ``mapped``. See cudaHostGetDevicePointer: CUDA C++ Programming
+Guide, "Mapped Memory".
+
+>>> import numpy as np, cuscope as cs
+>>> a = np.zeros(3, np.float32)
+>>> with cs.register(a, mapped=True) as registration:
+...     registration.device_view().fill(2)
+>>> a
+array([2., 2., 2.], dtype=float32)
+
+)")
         .def("close", close,
-             "Wait for the device, and unlock the memory. Ctrl-C ends the wait; the memory stays locked. "
-             "Closing twice is no error. See cudaHostUnregister.")
+             R"(Wait for the device, and unlock the memory. Closing twice is no error.
+
+Ctrl-C ends the wait; the memory stays locked. See cudaHostUnregister: CUDA C++ Programming Guide, "Page-Locked Host
+Memory".
+
+>>> import numpy as np, cuscope as cs
+>>> registration = cs.register(np.zeros(4))
+>>> registration.close()
+>>> registration.closed
+True
+
+)")
         .def_property_readonly(
             "closed", [](const Registration& self) { return self.memory.get()->closed(); },
             "Was the registration closed?")
@@ -559,9 +581,11 @@ True
 >>> x.range_attributes["read_mostly"]
 True
 )")
-        .def_property_readonly(
-            "range_attributes", range_attributes,
-            "The advice and prefetches for managed memory, as a dict. See cudaMemRangeGetAttribute.");
+        .def_property_readonly("range_attributes", range_attributes,
+                               R"(The advice and prefetches for managed memory, as a dict.
+
+Its keys are 'read_mostly', 'preferred_location', 'accessed_by' and 'last_prefetch_location'; places are names of
+devices, 'host' or None. See cudaMemRangeGetAttribute.)");
 }
 
 }  // namespace cuscope::bindings

@@ -168,7 +168,17 @@ See cudaMemPoolTrimTo.
                 set(self, MemPoolAttribute::reserved_high, 0);
                 set(self, MemPoolAttribute::used_high, 0);
             },
-            "Reset the highest values to the current ones. See cudaMemPoolSetAttribute.")
+            R"(Reset the highest values of the statistics to the current ones. See cudaMemPoolSetAttribute.
+
+>>> import cuscope as cs
+>>> pool = cs.MemoryPool()
+>>> pool.empty(1000).close()
+>>> cs.synchronize()
+>>> pool.reset_high()
+>>> pool.statistics.used_high == pool.statistics.used
+True
+
+)")
         .def_property(
             "release_threshold",
             [](const MemoryPool& self) { return get(self, MemPoolAttribute::release_threshold); },
@@ -197,8 +207,16 @@ See cudaMemPoolTrimTo.
             "Is it the device's own pool, which cannot be destroyed?")
         .def(
             "close", [](MemoryPool& self) { self.pool.reset(); },
-            "Give up the pool. It is destroyed with its last array. Closing twice is no error. See "
-            "cudaMemPoolDestroy.")
+            R"(Give up the pool. It is destroyed with its last array. Closing twice is no error. See cudaMemPoolDestroy.
+
+>>> import cuscope as cs
+>>> pool = cs.MemoryPool()
+>>> x = pool.empty(4)
+>>> pool.close()
+>>> pool.closed, x.closed
+(True, False)
+
+)")
         .def_property_readonly(
             "closed", [](const MemoryPool& self) { return !self.pool.get(); }, "Was the pool closed?")
         .def("__eq__",

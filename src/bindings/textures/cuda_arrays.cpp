@@ -246,12 +246,45 @@ array([[0, 1, 2],
              py::arg("channels") = 1, py::arg("layered") = false, py::arg("cubemap") = false,
              py::arg("surface") = false, py::arg("gather") = false, py::arg("device") = py::none())
         .def("copy_from", array_copy_from, py::arg("source"), py::kw_only(), py::arg("stream") = py::none(),
-             "Copy all elements from an array of the same shape and dtype, on the host or on the device. See "
-             "cudaMemcpy3DAsync.")
+             R"(Copy all elements from an array of the same shape and dtype, on the host or on the device.
+
+Channels are the last axis of the source. Raises ValueError for another shape, TypeError for another dtype. See
+cudaMemcpy3DAsync: CUDA C++ Programming Guide, "CUDA Arrays".
+
+>>> import numpy as np, cuscope as cs
+>>> a = cs.CudaArray(3, np.uint8, channels=2)
+>>> a.copy_from(np.arange(6, dtype=np.uint8).reshape(3, 2))
+>>> a.to_host()[2]
+array([4, 5], dtype=uint8)
+
+)")
         .def("copy_to", array_copy_to, py::arg("destination"), py::kw_only(), py::arg("stream") = py::none(),
-             "Copy all elements to a DeviceArray of the same shape and dtype. See cudaMemcpy3DAsync.")
+             R"(Copy all elements to a DeviceArray of the same shape and dtype.
+
+Raises ValueError for another shape, TypeError for another dtype or an array on the host: use to_host(). See
+cudaMemcpy3DAsync: CUDA C++ Programming Guide, "CUDA Arrays".
+
+>>> import numpy as np, cuscope as cs
+>>> a, x = cs.CudaArray(3), cs.empty(3)
+>>> a.copy_from(np.ones(3, np.float32))
+>>> a.copy_to(x)
+>>> x.to_host()
+array([1., 1., 1.], dtype=float32)
+
+)")
         .def("to_host", array_to_host, py::kw_only(), py::arg("stream") = py::none(),
-             "Copy all elements to a new NumPy array, and wait for it. See cudaMemcpy3DAsync.")
+             R"(Copy all elements to a new NumPy array, and wait for it.
+
+The array has the shape and the dtype of this one, and the channels as its last axis if there is more than one. See
+cudaMemcpy3DAsync: CUDA C++ Programming Guide, "CUDA Arrays".
+
+>>> import numpy as np, cuscope as cs
+>>> a = cs.CudaArray(2, np.int16)
+>>> a.copy_from(np.array([5, 6], np.int16))
+>>> a.to_host()
+array([5, 6], dtype=int16)
+
+)")
         .def_property_readonly(
             "shape", [](const CudaArray& self) { return ShapeTuple(shape_tuple(self.shape)); },
             "The extents in elements: depth, height, width. The number of layers or faces comes first.")
@@ -265,8 +298,15 @@ array([[0, 1, 2],
         .def_readonly("device", &CudaArray::device, "The device that its memory is on.")
         .def(
             "close", [](CudaArray& self) { self.memory.reset(); },
-            "Give up the array. It is freed once nothing uses it. Closing twice is no error. See "
-            "cudaFreeArray.")
+            R"(Give up the array. It is freed once nothing uses it. Closing twice is no error. See cudaFreeArray.
+
+>>> import cuscope as cs
+>>> a = cs.CudaArray(4)
+>>> a.close()
+>>> a.closed
+True
+
+)")
         .def_property_readonly(
             "closed", [](const CudaArray& self) { return !self.memory.get(); }, "Was the array closed?")
         .def("__repr__", [](const CudaArray& self) {

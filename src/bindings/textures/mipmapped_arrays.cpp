@@ -105,8 +105,15 @@ array([1.25], dtype=float32)
              py::arg("levels") = py::none(), py::arg("channels") = 1, py::arg("layered") = false,
              py::arg("cubemap") = false, py::arg("surface") = false, py::arg("device") = py::none())
         .def("level", level_of, py::arg("index"),
-             "One level as a CudaArray, for copies, surfaces and textures. It keeps the "
-             "whole array alive. See cudaGetMipmappedArrayLevel.")
+             R"(One level as a CudaArray, for copies, surfaces and textures. It keeps the whole array alive.
+
+Raises IndexError for a level that the array does not have. See cudaGetMipmappedArrayLevel.
+
+>>> import cuscope as cs
+>>> cs.MipmappedArray((8, 4)).level(1).shape
+(4, 2)
+
+)")
         .def_readonly("levels", &MipmappedArray::levels, "The number of levels.")
         .def_property_readonly(
             "shape", [](const MipmappedArray& self) { return ShapeTuple(shape_tuple(self.shape)); },
@@ -124,8 +131,17 @@ array([1.25], dtype=float32)
         .def_readonly("device", &MipmappedArray::device, "The device that its memory is on.")
         .def(
             "close", [](MipmappedArray& self) { self.memory.reset(); },
-            "Give up the array. It is freed once nothing uses it or its levels. Closing twice is no error. "
-            "See cudaFreeMipmappedArray.")
+            R"(Give up the array. It is freed once nothing uses it or its levels. Closing twice is no error.
+
+See cudaFreeMipmappedArray.
+
+>>> import cuscope as cs
+>>> a = cs.MipmappedArray(4)
+>>> a.close()
+>>> a.closed
+True
+
+)")
         .def_property_readonly(
             "closed", [](const MipmappedArray& self) { return !self.memory.get(); }, "Was the array closed?")
         .def("__repr__", [](const MipmappedArray& self) {

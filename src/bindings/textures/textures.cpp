@@ -311,7 +311,18 @@ void bind_object(Class& bound, const char* name) {
             "The cudaTextureObject_t or cudaSurfaceObject_t that kernels get, as an int.")
         .def(
             "close", [](Object& self) { self.object.reset(); },
-            "Give up the object. It is destroyed once no kernel uses it. Closing twice is no error.")
+            R"(Give up the object. It is destroyed once no kernel uses it. Closing twice is no error.
+
+See cudaDestroyTextureObject, cudaDestroySurfaceObject.
+
+>>> import cuscope as cs
+>>> texture, surface = cs.Texture(cs.CudaArray(4)), cs.Surface(cs.CudaArray(4, surface=True))
+>>> texture.close(), surface.close()
+(None, None)
+>>> texture.closed and surface.closed
+True
+
+)")
         .def_property_readonly(
             "closed", [](const Object& self) { return !self.object.get(); }, "Was the object closed?")
         .def("__repr__", [name](const Object& self) {
