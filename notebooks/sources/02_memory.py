@@ -15,6 +15,7 @@ import cuscope as cs
 from cuscope import course
 from cuscope.course import milliseconds  # the device's time for work, between two events
 
+course.follow_theme()  # figures in the colours of the page
 device = cs.current_device()
 print(device, device.memory_info())
 
@@ -301,7 +302,7 @@ fig, axes = plt.subplots(1, 2, figsize=(9, 2.5), sharey=True)
 for ax, address in zip(axes, ("clamp", "border"), strict=True):
     ax.plot(at, curves["point", address], label="point")
     ax.plot(at, curves["linear", address], label="linear")
-    ax.plot(np.arange(4) + 0.5, values, "ko", label="elements")
+    ax.plot(np.arange(4) + 0.5, values, "o", color=plt.rcParams["text.color"], label="elements")
     ax.set_title(f"address='{address}'")
 axes[0].legend()
 plt.show()

@@ -16,6 +16,7 @@ import numpy as np
 import cuscope as cs
 from cuscope import course
 
+course.follow_theme()  # figures in the colours of the page
 # %load_ext cuscope
 device = cs.current_device()
 rng = np.random.default_rng(3)

@@ -15,6 +15,7 @@ import numpy as np
 import cuscope as cs
 from cuscope import course
 
+course.follow_theme()  # figures in the colours of the page
 counting = cs.Device("host:0")
 rng = np.random.default_rng(5)
 print(cs.current_device(), "| counted on", counting)

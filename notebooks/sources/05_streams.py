@@ -72,6 +72,48 @@ assert all(later[0] == earlier[1] - finish for earlier, later in itertools.pairw
 stairs
 
 # %% [markdown]
+# ## Six kinds of work at a time
+#
+# CUDA lists six kinds of work that can run at the same time: computation on the host, kernels, copies to the device, copies to
+# the host, copies within the device, and copies between devices. The next cell starts all of them on two devices.
+
+# %%
+one, two = cs.add_host_device("h200"), cs.add_host_device("h200")
+size = 16 << 20
+with two:
+    on_two = cs.empty_plain(size)
+    other_stream = cs.Stream()
+with one:
+    kernel = cs.Module("__global__ void kernel() {}").kernel
+    a, b, c, d = (cs.empty_plain(size) for _ in range(4))
+    host_in, host_out = cs.pinned_empty(size, np.float32), cs.pinned_empty(size, np.float32)
+    host_in[:] = 1
+    streams = [cs.Stream() for _ in range(4)]
+    one.synchronize()
+    two.synchronize()
+    with cs.trace() as six:
+        kernel.launch(grid=16, block=256, stream=streams[0], duration=1e-3)
+        a.copy_from(host_in, stream=streams[1])
+        b.copy_to(host_out, stream=streams[2])
+        on_two.copy_from(d, stream=other_stream)
+        c.copy_from(d, stream=streams[3])
+        with cs.range("the host computes"):
+            cs.host_work(1e-3)
+
+kinds = ["kernel", "host to device", "device to host", "device to device"]
+spans = {kind: work(six, kind)[0] for kind in kinds}
+[between] = six.spans[(six.spans["kind"] == "copy") & (six.spans["device"] == two.name)]
+spans["between devices"] = (int(between["start"]), int(between["end"]))
+[host] = six.spans[six.spans["kind"] == "range"]
+spans["host"] = (int(host["start"]), int(host["end"]))
+for kind, (start, end) in spans.items():
+    print(f"{kind:17s} {start / 1000:7.1f} .. {end / 1000:7.1f} us")
+assert max(start for start, _ in spans.values()) < min(
+    end for _, end in spans.values()
+)  # a moment with all six
+six
+
+# %% [markdown]
 # ## One copy engine
 #
 # Early devices had a single copy engine for both directions. It does the copies in the order in which the host issues
@@ -136,6 +178,31 @@ for model in ("k20x", "h200"):
     assert abs(took[model][1] - took[model][2]) < 0.01 * took[model][0]
 
 # %% [markdown]
+# ## How many queues?
+#
+# Streams are free, queues of the hardware are not: from compute capability 3.5 on there are 32. If there are more streams, some
+# share a queue. A command that waits for its turn then holds up the streams behind it in the queue. Here each stream gets two
+# kernels of one block and 1 ms. The device has room for all of them, so they should take 2 ms.
+
+# %%
+with cs.add_host_device("h200") as device:
+    tiny = cs.Module("__global__ void tiny() {}").tiny
+    took = {}
+    for count in (32, 33):
+        streams = [cs.Stream() for _ in range(count)]
+        device.synchronize()
+        with cs.trace() as trace:
+            for stream in streams:
+                for _ in range(2):
+                    tiny.launch(grid=1, block=32, stream=stream, duration=1e-3)
+        kernels = work(trace, "tiny")
+        took[count] = (max(end for _, end in kernels) - kernels[0][0]) / 1e6
+        print(f"{count} streams: {took[count]:.2f} ms")
+
+assert round(took[32]) == 2
+assert round(took[33]) == 3
+
+# %% [markdown]
 # ## Page-locked memory
 #
 # A copy overlaps with other work only if the host's memory is page-locked. Here a copy goes into one stream, and then a
@@ -198,6 +265,26 @@ with cs.add_host_device("h200") as device:
     device.synchronize()
 
 assert [name for name in calls if not returns[name]] == ["pageable, to the device", "pageable, to the host"]
+
+# %% [markdown]
+# Closing a stream (`cudaStreamDestroy`) returns at once, too, even if the stream has work. The work goes on, and the stream
+# is freed behind it.
+
+# %%
+with cs.add_host_device("h200") as device:
+    kernel = cs.Module("__global__ void kernel(int* x) { *x = 42; }").kernel
+    x, stream = cs.zeros(1, np.int32), cs.Stream()
+    device.synchronize()
+    began = cs.clock()
+    kernel.launch(x, grid=1, block=1, stream=stream, duration=1e-3)
+    stream.close()
+    closed = cs.clock() - began
+    device.synchronize()
+    print(
+        f"the stream is closed after {1e6 * closed:.0f} us, its work has ended after {1e6 * (cs.clock() - began):.0f} us"
+    )
+    assert closed < 1e-4 < 1e-3 < cs.clock() - began
+    assert x.to_host()[0] == 42
 
 # %% [markdown]
 # ## Three ways to copy

@@ -17,6 +17,7 @@ import numpy as np
 import cuscope as cs
 from cuscope import course
 
+course.follow_theme()  # figures in the colours of the page
 device = cs.current_device()
 counting = cs.Device("host:0")
 print(device, "| counted on", counting)

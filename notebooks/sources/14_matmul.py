@@ -16,6 +16,7 @@ import numpy as np
 import cuscope as cs
 from cuscope import course
 
+course.follow_theme()  # figures in the colours of the page
 device = cs.current_device()
 counting = cs.Device("host:0")
 print(device, "| counted on", counting)
@@ -306,7 +307,7 @@ best = {rung: max(measured[rung].values()) for rung in rungs}
 
 fig, ax = plt.subplots(figsize=(8, 4))
 x = np.geomspace(0.1, 100, 100)
-ax.plot(x, np.minimum(peak, x * bandwidth), "k-", lw=1)
+ax.plot(x, np.minimum(peak, x * bandwidth), color=plt.rcParams["text.color"], lw=1)
 ax.annotate(f"{peak:.1f} TFLOP/s", (20, peak * 1.15))
 ax.annotate(f"{bandwidth:.2f} TB/s", (1.2, bandwidth * 0.8))
 for rung in rungs:

@@ -17,10 +17,10 @@ import numpy as np
 import cuscope as cs
 from cuscope import course
 
+course.follow_theme()  # figures in the colours of the page
 device = cs.current_device()
-hopper = cs.add_host_device(
-    "h200"
-)  # also where there is a GPU: its compiler would need the option for sm_90a
+# Also where there is a GPU: its compiler would need the option for sm_90a.
+hopper = cs.add_host_device("h200")
 rng = np.random.default_rng(6)
 print(device, "| the kernels of this notebook run on", hopper)
 
@@ -55,7 +55,7 @@ assert each["one mma"] > 2 * each["a warp of rung 09"] > 2 * each["one wgmma"]
 row, chunk = np.mgrid[:8, :8]
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
 for ax, title, at in zip(axes, ("rows alike", "permuted"), (chunk, chunk ^ row % 8), strict=True):
-    ax.imshow(at, cmap="twilight", vmax=8)
+    ax.imshow(at, cmap="tab10", vmax=9)
     for r, x in np.ndindex(8, 8):
         ax.text(x, r, at[r, x], ha="center", va="center", color="white", fontweight="bold")
     ax.add_patch(plt.Rectangle((2.5, -0.5), 1, 8, fill=False, edgecolor="red", lw=2))
@@ -144,7 +144,7 @@ owner[rows, columns] = thread
 fig, axes = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
 axes[0].imshow(owner // 32, cmap="viridis")
 axes[0].set_title("the warp that has an element of C", fontsize="medium")
-axes[1].imshow(owner[:16, :16], cmap="twilight", vmax=40)
+axes[1].imshow(owner[:16, :16] // 4 % 2 + owner[:16, :16] % 4 * 2, cmap="tab10", vmax=9)
 for y, x in np.ndindex(16, 16):
     axes[1].text(x, y, owner[y, x], ha="center", va="center", color="white", fontsize=6)
 axes[1].set_title("the thread, for the first 16 rows and columns", fontsize="medium")
