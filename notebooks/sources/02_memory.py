@@ -65,8 +65,8 @@ with cs.register(pageable):
 assert cs.pointer_attributes(pageable).type == "unregistered"
 
 # %% [markdown]
-# Page-locked memory is scarce: the system cannot move it, and the machine may have too little. Lock the memory that you copy
-# from, not all of it, and drop it when you need it no more.
+# Page-locked memory is scarce: the system cannot move it, and the machine may have too little. Lock the memory that you
+# copy from, not all of it, and drop it when you need it no more.
 #
 # ## Write-combining
 #
@@ -137,8 +137,8 @@ assert (mapped == 42).all()
 assert device.properties.can_map_host_memory
 
 # %% [markdown]
-# Such a kernel overlaps its own transfers with its work, without any stream. But nothing orders the host and the kernel: you
-# have to wait before you read the results, and atomic operations of the kernel are not atomic for the host.
+# Such a kernel overlaps its own transfers with its work, without any stream. But nothing orders the host and the kernel:
+# you have to wait before you read the results, and atomic operations of the kernel are not atomic for the host.
 
 # %% [markdown]
 # ## Managed
@@ -389,8 +389,8 @@ assert (box == 5).all()
 # %% [markdown]
 # ## Exercise: in place
 #
-# Write `twice_in_place(h)`: it doubles a page-locked array of the host, with the kernel `module.twice`, without a copy and
-# without memory of the device, and returns when `h` has the result.
+# Write `twice_in_place(h)`: it doubles a page-locked array of the host, with the kernel `module.twice`, without a copy
+# and without memory of the device, and returns when `h` has the result.
 
 
 # %%

@@ -1,13 +1,13 @@
 # %% [markdown]
 # # Rows, planes, pointers and variables
 #
-# `cs.empty` gives *linear* memory: one element behind the other. This notebook shows the other ways in which CUDA lays out
-# device memory: rows that begin at aligned addresses (`cudaMallocPitch`), volumes of such rows (`cudaMalloc3D`), nodes that
-# point to each other, and variables of a module. The kernels take CUDA's own types, `cudaPitchedPtr` and `cudaExtent`, so
-# that you can use kernels of CUDA's documents as they are.
+# `cs.empty` gives *linear* memory: one element behind the other. This notebook shows the other ways in which CUDA lays
+# out device memory: rows that begin at aligned addresses (`cudaMallocPitch`), volumes of such rows (`cudaMalloc3D`),
+# nodes that point to each other, and variables of a module. The kernels take CUDA's own types, `cudaPitchedPtr` and
+# `cudaExtent`, so that you can use kernels of CUDA's documents as they are.
 #
-# It runs on a GPU if you have one; otherwise on `host:0`, a simulated device that gives the same answers. Run the cells in
-# order. `%load_ext cuscope` adds `%%cuda`, which compiles a cell and makes its kernels names of the notebook.
+# It runs on a GPU if you have one; otherwise on `host:0`, a simulated device that gives the same answers. Run the cells
+# in order. `%load_ext cuscope` adds `%%cuda`, which compiles a cell and makes its kernels names of the notebook.
 
 # %%
 import matplotlib.pyplot as plt
@@ -73,9 +73,9 @@ assert np.allclose(right, values[:, :60].sum(axis=1))
 # %% [markdown]
 # ## Volumes, in CUDA's own types
 #
-# `cudaMalloc3D` takes a `cudaExtent` (width in bytes, height, depth) and gives a `cudaPitchedPtr`: the address, the pitch,
-# and the logical width and height. `cs.empty_pitched` with three axes is the same memory. A plane is pitch × height bytes
-# behind the plane before it.
+# `cudaMalloc3D` takes a `cudaExtent` (width in bytes, height, depth) and gives a `cudaPitchedPtr`: the address, the
+# pitch, and the logical width and height. `cs.empty_pitched` with three axes is the same memory. A plane is pitch ×
+# height bytes behind the plane before it.
 
 # %%
 # %%cuda
@@ -115,8 +115,8 @@ assert np.array_equal(box.to_host(), 10 * values)
 assert box[1].pointer - box.pointer == box.pitch * 5  # the next plane
 
 # %% [markdown]
-# The picture shows the memory, in steps of 16 bytes. Most of it is padding here, because the rows are short: pitched memory
-# is for long rows.
+# The picture shows the memory, in steps of 16 bytes. Most of it is padding here, because the rows are short: pitched
+# memory is for long rows.
 
 # %%
 steps = box.pitch // 16
@@ -229,8 +229,8 @@ assert np.array_equal(x.to_host(), np.float32(3.14) * data)
 # %% [markdown]
 # ## Exercise: sums of planes
 #
-# Write a kernel `plane_sums(cudaPitchedPtr box, cudaExtent extent, float* sums)`, launched with one thread for each plane,
-# that stores the sum of the plane's elements. Be careful with the units: `extent.width` is in bytes.
+# Write a kernel `plane_sums(cudaPitchedPtr box, cudaExtent extent, float* sums)`, launched with one thread for each
+# plane, that stores the sum of the plane's elements. Be careful with the units: `extent.width` is in bytes.
 
 
 # %%

@@ -2,11 +2,11 @@
 # # Streams and overlap
 #
 # A device has several engines: for copies to the device, for copies to the host, and multiprocessors for kernels. A
-# *stream* is a sequence of work that runs in order. Work in different streams may run at the same time, if the engines are
-# free. This notebook draws the figures of CUDA's documents, and checks in nanoseconds what the documents say.
+# *stream* is a sequence of work that runs in order. Work in different streams may run at the same time, if the engines
+# are free. This notebook draws the figures of CUDA's documents, and checks in nanoseconds what the documents say.
 #
-# The figures run on simulated devices, whose times are exact and the same on every run: you need no GPU. The program at the
-# end also runs on the current device: a GPU if you have one. Run the cells in order.
+# The figures run on simulated devices, whose times are exact and the same on every run: you need no GPU. The program at
+# the end also runs on the current device: a GPU if you have one. Run the cells in order.
 
 # %%
 import itertools
@@ -74,8 +74,9 @@ stairs
 # %% [markdown]
 # ## Six kinds of work at a time
 #
-# CUDA lists six kinds of work that can run at the same time: computation on the host, kernels, copies to the device, copies to
-# the host, copies within the device, and copies between devices. The next cell starts all of them on two devices.
+# CUDA lists six kinds of work that can run at the same time: computation on the host, kernels, copies to the device,
+# copies to the host, copies within the device, and copies between devices. The next cell starts all of them on two
+# devices.
 
 # %%
 one, two = cs.add_host_device("h200"), cs.add_host_device("h200")
@@ -117,8 +118,8 @@ six
 # ## One copy engine
 #
 # Early devices had a single copy engine for both directions. It does the copies in the order in which the host issues
-# them. Depth first, the copy in of the second chunk was issued after the copy out of the first, so it waits for it: the two
-# streams do not overlap at all, just as the documents say.
+# them. Depth first, the copy in of the second chunk was issued after the copy out of the first, so it waits for it: the
+# two streams do not overlap at all, just as the documents say.
 
 # %%
 blocked = cs.figures.depth_first("c1060")
@@ -129,8 +130,8 @@ assert blocked.duration == cs.figures.one_stream("c1060").duration
 blocked
 
 # %% [markdown]
-# *Breadth first*, the host issues both copies in, then both kernels, then both copies out. Now the second copy in overlaps
-# with the first kernel.
+# *Breadth first*, the host issues both copies in, then both kernels, then both copies out. Now the second copy in
+# overlaps with the first kernel.
 
 # %%
 rewritten = cs.figures.breadth_first("c1060")
@@ -144,9 +145,9 @@ rewritten
 # %% [markdown]
 # ## One queue for kernels
 #
-# The model `fermi` has two copy engines, and the order matters the other way round. A copy out has to know that its kernel
-# has ended. If another kernel is queued behind that kernel, the device tells the ends of both together: breadth first, the
-# first copy out waits for the second kernel.
+# The model `fermi` has two copy engines, and the order matters the other way round. A copy out has to know that its
+# kernel has ended. If another kernel is queued behind that kernel, the device tells the ends of both together: breadth
+# first, the first copy out waits for the second kernel.
 
 # %%
 late = cs.figures.breadth_first("fermi")
@@ -180,9 +181,9 @@ for model in ("k20x", "h200"):
 # %% [markdown]
 # ## How many queues?
 #
-# Streams are free, queues of the hardware are not: from compute capability 3.5 on there are 32. If there are more streams, some
-# share a queue. A command that waits for its turn then holds up the streams behind it in the queue. Here each stream gets two
-# kernels of one block and 1 ms. The device has room for all of them, so they should take 2 ms.
+# Streams are free, queues of the hardware are not: from compute capability 3.5 on there are 32. If there are more
+# streams, some share a queue. A command that waits for its turn then holds up the streams behind it in the queue. Here
+# each stream gets two kernels of one block and 1 ms. The device has room for all of them, so they should take 2 ms.
 
 # %%
 with cs.add_host_device("h200") as device:
@@ -230,9 +231,9 @@ pageable
 # %% [markdown]
 # ## Which calls return at once?
 #
-# Calls that give the device work usually return before the work is done. Here each of them is made while the device is busy
-# for a millisecond. Copies of pageable memory wait, unless they bring at most 64 KB to the device: the driver keeps these
-# bytes.
+# Calls that give the device work usually return before the work is done. Here each of them is made while the device is
+# busy for a millisecond. Copies of pageable memory wait, unless they bring at most 64 KB to the device: the driver keeps
+# these bytes.
 
 # %%
 with cs.add_host_device("h200") as device:
@@ -267,8 +268,8 @@ with cs.add_host_device("h200") as device:
 assert [name for name in calls if not returns[name]] == ["pageable, to the device", "pageable, to the host"]
 
 # %% [markdown]
-# Closing a stream (`cudaStreamDestroy`) returns at once, too, even if the stream has work. The work goes on, and the stream
-# is freed behind it.
+# Closing a stream (`cudaStreamDestroy`) returns at once, too, even if the stream has work. The work goes on, and the
+# stream is freed behind it.
 
 # %%
 with cs.add_host_device("h200") as device:
@@ -306,9 +307,9 @@ trace
 # %% [markdown]
 # ## A whole program: averages in chunks
 #
-# The data of this program is larger than the part that you want to keep on the device. So it is divided into chunks. For each
-# chunk, `a` and `b` are copied to the device, a kernel averages three neighbours of each, and `c` is copied back. The
-# chunks do not depend on each other.
+# The data of this program is larger than the part that you want to keep on the device. So it is divided into chunks. For
+# each chunk, `a` and `b` are copied to the device, a kernel averages three neighbours of each, and `c` is copied back.
+# The chunks do not depend on each other.
 #
 # Does the device copy while it computes? Its properties say so: `async_engine_count` is the number of copy engines, and
 # `concurrent_kernels` whether two kernels can run at the same time.
@@ -388,14 +389,16 @@ assert took["one stream, page-locked memory"] < took["one stream, pageable memor
 
 # %% [markdown]
 # With two streams, one chunk is copied in while another is copied out. Most of the time goes to the copies in, so more
-# streams overlap little more. The kernel takes little time: the device's own memory is many times faster than the bus to it.
+# streams overlap little more. The kernel takes little time: the device's own memory is many times faster than the bus to
+# it.
 #
 # ### On the device of the documents
 #
-# The documents explain the order of issue for a device with *one* copy engine and one engine for kernels: the model `c1060`.
-# The copy of `c` to the host waits for its kernel. Depth first, it stands in the queue of the copy engine *before* the copies
-# in of the next chunk, and blocks them. So two streams are no faster than one. Breadth first, the copies in of the second
-# stream run while the first kernel computes. The kernels take 1 ms here, about as long as the copies.
+# The documents explain the order of issue for a device with *one* copy engine and one engine for kernels: the model
+# `c1060`. The copy of `c` to the host waits for its kernel. Depth first, it stands in the queue of the copy engine
+# *before* the copies in of the next chunk, and blocks them. So two streams are no faster than one. Breadth first, the
+# copies in of the second stream run while the first kernel computes. The kernels take 1 ms here, about as long as the
+# copies.
 
 
 # %%
@@ -447,9 +450,9 @@ for model in ("k20x", "h200"):
 # %% [markdown]
 # ## Exercise: an order for one copy engine
 #
-# Three chunks, each with a copy in (`in`), a kernel (`run`) and a copy out (`out`), on three streams of a `c1060`. Give the
-# order in which the host issues the nine steps, as a list of pairs such as `("in", 0)`. The order within a chunk has to
-# stay. Can you do as well as breadth first? The check runs your order on the model.
+# Three chunks, each with a copy in (`in`), a kernel (`run`) and a copy out (`out`), on three streams of a `c1060`. Give
+# the order in which the host issues the nine steps, as a list of pairs such as `("in", 0)`. The order within a chunk has
+# to stay. Can you do as well as breadth first? The check runs your order on the model.
 
 
 # %%

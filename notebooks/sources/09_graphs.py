@@ -131,9 +131,9 @@ except cs.CaptureError as error:
 assert stream.capture_status == side.capture_status == "none"
 
 # %% [markdown]
-# The legacy default stream waits for all blocking streams, so work in it would wait for work that does not run. It is refused
-# while a blocking stream is captured. The capture of a non-blocking stream does not disturb it. A captured event marks a place
-# in the graph, so you cannot ask whether it has happened.
+# The legacy default stream waits for all blocking streams, so work in it would wait for work that does not run. It is
+# refused while a blocking stream is captured. The capture of a non-blocking stream does not disturb it. A captured event
+# marks a place in the graph, so you cannot ask whether it has happened.
 
 # %%
 refused = []
@@ -156,9 +156,9 @@ for non_blocking in (False, True):
 assert refused == ["cudaErrorStreamCaptureImplicit"]
 
 # %% [markdown]
-# A call that only the runtime can refuse, such as the launch of a block that is too large, *invalidates* the capture. From
-# then on nothing can be captured, the end of the capture is an error, and there is no graph. Afterwards the stream is as
-# before.
+# A call that only the runtime can refuse, such as the launch of a block that is too large, *invalidates* the capture.
+# From then on nothing can be captured, the end of the capture is an error, and there is no graph. Afterwards the stream
+# is as before.
 
 # %%
 stream.begin_capture()
@@ -180,8 +180,8 @@ assert stream.capture_status == "none"
 # %% [markdown]
 # ## The kinds of nodes
 #
-# A graph may have kernels, copies, memsets, functions of the host, waits and records of events, memory, other graphs (child
-# graphs), empty nodes, and nodes that decide what runs.
+# A graph may have kernels, copies, memsets, functions of the host, waits and records of events, memory, other graphs
+# (child graphs), empty nodes, and nodes that decide what runs.
 
 # %%
 every = cs.Graph()
@@ -258,8 +258,9 @@ dependent
 # %% [markdown]
 # ## New input
 #
-# A graph reads its arrays, NumPy arrays too, when it runs, not when it was captured. (The sum is a node, too. On a simulated
-# device its kernel is called `native`: the processor computes the sum in its own way, in the time of a GPU's kernel.)
+# A graph reads its arrays, NumPy arrays too, when it runs, not when it was captured. (The sum is a node, too. On a
+# simulated device its kernel is called `native`: the processor computes the sum in its own way, in the time of a GPU's
+# kernel.)
 
 # %%
 values = np.ones(256, np.float32)
@@ -328,9 +329,9 @@ assert "conditional" not in picture
 # %% [markdown]
 # ## Exercise: a loop that counts
 #
-# Write `collatz(graph, x, steps)`. It adds a `while` node to the empty graph that runs until the integer `x` is 1: an even
-# `x` is halved, an odd one becomes 3 x + 1, and each round adds 1 to `steps`. Both are arrays with one `int`. The kernel is
-# there; you need a handle, a node, and the kernel in its body.
+# Write `collatz(graph, x, steps)`. It adds a `while` node to the empty graph that runs until the integer `x` is 1: an
+# even `x` is halved, an odd one becomes 3 x + 1, and each round adds 1 to `steps`. Both are arrays with one `int`. The
+# kernel is there; you need a handle, a node, and the kernel in its body.
 
 # %%
 round_of = cs.Module("""

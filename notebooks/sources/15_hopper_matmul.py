@@ -1,10 +1,11 @@
 # %% [markdown]
 # # Hopper's matrix product
 #
-# The notebook [14_matmul](14_matmul.ipynb) ended with tensor cores: one instruction of a warp, `mma`, multiplies 16 × 16 by
-# 16 × 8 numbers. The warp is busy with feeding it: `ldmatrix` has to bring the factors from shared memory to registers, for
-# every few products. Hopper (compute capability 9.0) has another instruction, `wgmma`: four warps together, a *warpgroup*,
-# multiply 64 × 16 by 16 × N numbers, and the tensor cores read both factors from shared memory *by themselves*.
+# The notebook [14_matmul](14_matmul.ipynb) ended with tensor cores: one instruction of a warp, `mma`, multiplies 16 × 16
+# by 16 × 8 numbers. The warp is busy with feeding it: `ldmatrix` has to bring the factors from shared memory to
+# registers, for every few products. Hopper (compute capability 9.0) has another instruction, `wgmma`: four warps
+# together, a *warpgroup*, multiply 64 × 16 by 16 × N numbers, and the tensor cores read both factors from shared memory
+# *by themselves*.
 #
 # This notebook takes the instruction apart, and then runs the package's kernel, `matmul/10_wgmma`. The simulated device
 # executes the same instructions, so you need no GPU. It computes their results, but it does not model the speed of tensor
@@ -47,9 +48,10 @@ assert each["one mma"] > 2 * each["a warp of rung 09"] > 2 * each["one wgmma"]
 # %% [markdown]
 # ## A matrix in shared memory
 #
-# The instruction gets two *descriptors*, numbers of 64 bits that say where a factor lies. A row has 128 bytes: 64 halves, in
-# eight chunks of 16 bytes. The tensor cores read the same chunk of eight rows at once. If all rows were alike, these eight
-# chunks would lie in the same four banks. So the chunks of a row are *permuted*: chunk x of row r is at x ^ (r % 8).
+# The instruction gets two *descriptors*, numbers of 64 bits that say where a factor lies. A row has 128 bytes: 64 halves,
+# in eight chunks of 16 bytes. The tensor cores read the same chunk of eight rows at once. If all rows were alike, these
+# eight chunks would lie in the same four banks. So the chunks of a row are *permuted*: chunk x of row r is at x ^ (r %
+# 8).
 
 # %%
 row, chunk = np.mgrid[:8, :8]
@@ -79,8 +81,8 @@ course.show("matmul/wgmma.cuh", "unsigned long long matrix_at", "}")
 # %% [markdown]
 # ## One slab, step by step
 #
-# The next kernel multiplies a slab: 64 × 64 numbers of A by 64 × 128 numbers of B. Shared memory is filled with two images
-# that NumPy has permuted. Then there are five steps:
+# The next kernel multiplies a slab: 64 × 64 numbers of A by 64 × 128 numbers of B. Shared memory is filled with two
+# images that NumPy has permuted. Then there are five steps:
 #
 # 1. The tensor cores read shared memory by another way (the *async proxy*) than the threads that wrote it. A fence and a
 #    barrier make the writes visible to them.
@@ -169,10 +171,10 @@ assert not np.allclose(wrong, exact, rtol=1e-2)
 # %% [markdown]
 # ## The whole kernel
 #
-# `wgmma` only starts the products, and `cp.async` only starts copies. So the kernel has several slabs under way: while the
-# tensor cores multiply one, the threads copy the slab after the next one. A block has two warpgroups, each with 64 rows of
-# C. In the main loop, each step waits for *its* copies, starts its products, starts a copy, and waits for the products of
-# the step *before*, whose slab is overwritten next.
+# `wgmma` only starts the products, and `cp.async` only starts copies. So the kernel has several slabs under way: while
+# the tensor cores multiply one, the threads copy the slab after the next one. A block has two warpgroups, each with 64
+# rows of C. In the main loop, each step waits for *its* copies, starts its products, starts a copy, and waits for the
+# products of the step *before*, whose slab is overwritten next.
 
 # %%
 course.show("matmul/10_wgmma.cu", "for (int left = p.k", "wait_for_products<1>")
@@ -243,8 +245,8 @@ if device.compute_capability == (9, 0) and not device.simulated:
 # %% [markdown]
 # ## Exercise: the place of an element
 #
-# Write a function `place(row, column)` that gives the byte at which element (row, column) of a panel of 64 × 64 halves lies
-# in shared memory. The check puts the numbers there, and lets the tensor cores multiply them by the identity.
+# Write a function `place(row, column)` that gives the byte at which element (row, column) of a panel of 64 × 64 halves
+# lies in shared memory. The check puts the numbers there, and lets the tensor cores multiply them by the identity.
 
 
 # %%
@@ -290,6 +292,7 @@ assert solved
 # %% [markdown]
 # ## To try
 #
-# 1. Leave out `show_to_tensor_cores()` in the slab's kernel. The simulated device gives the same result; why may a GPU not?
+# 1. Leave out `show_to_tensor_cores()` in the slab's kernel. The simulated device gives the same result; why may a GPU
+#    not?
 # 2. Start the products of both panels of B as two groups of `m64n64k16`. Which descriptors do they need?
 # 3. How many slabs of 128 × 256 tiles fit into the 227 KiB of shared memory that a block of an H200 can have?

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import re
 import sys
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ __all__ = ["follow_theme"]
 
 # Stands for the colour of text and lines until the picture is in a page.
 _INK = "#7c8187"
+_numbers = itertools.count(1)
 _THEMES = {
     "light": (("csInk", "--cs-ink", "#222222"),),
     "dark": (("csInk", "--cs-ink", "#dfe2e6"),),
@@ -66,5 +68,5 @@ def _html(figure: Figure) -> str:
     figure.savefig(file, format="svg", bbox_inches="tight")
     svg = re.sub(r"^.*?(?=<svg)", "", file.getvalue(), flags=re.DOTALL)
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL).replace(_INK, "var(--cs-ink)")
-    name = f"csf{id(figure):x}"
+    name = f"csf{next(_numbers)}"
     return f'<div id="{name}"><style>{"".join(theme_rules(f"#{name}", _THEMES))}</style><div class="csInk">{svg}</div></div>'
