@@ -7,8 +7,8 @@
 # %% [markdown]
 # ## Devices
 #
-# A *device* has its own memory and runs *kernels*: functions that many threads execute at once. The *host* is the computer
-# around it, where this Python program runs. `cs.devices()` lists the devices, real ones first.
+# A *device* has its own memory and runs *kernels*: functions that many threads execute at once. The *host* is the
+# computer around it, where this Python program runs. `cs.devices()` lists the devices, real ones first.
 
 # %%
 import numpy as np
@@ -32,10 +32,10 @@ assert device in cs.devices()
 assert properties.warp_size == 32
 
 # %% [markdown]
-# Nothing has to be started. The runtime makes a *context* for a device at the first call that needs it, and loads code when it
-# is used first. So the first calls of a program take longer: leave them out when you measure. `device.reset()`
-# (`cudaDeviceReset`) destroys the context with everything in it, and the next call makes a new one. The cell does so on an
-# extra simulated device.
+# Nothing has to be started. The runtime makes a *context* for a device at the first call that needs it, and loads code
+# when it is used first. So the first calls of a program take longer: leave them out when you measure. `device.reset()`
+# (`cudaDeviceReset`) destroys the context with everything in it, and the next call makes a new one. The cell does so on
+# an extra simulated device.
 
 # %%
 with cs.add_host_device("h200") as spare:
@@ -152,8 +152,8 @@ assert thread_of.to_host()[0].tolist() == [0, 1, 2, 3, 0, 1, 2, 3]
 # %% [markdown]
 # ### Functions that call themselves
 #
-# Functions for the device may call others, and themselves. Each thread has a stack for it; `device.limit("stack_size")` is
-# its size in bytes (`cudaDeviceGetLimit`), and `set_limit` changes it, if a kernel needs more.
+# Functions for the device may call others, and themselves. Each thread has a stack for it; `device.limit("stack_size")`
+# is its size in bytes (`cudaDeviceGetLimit`), and `set_limit` changes it, if a kernel needs more.
 
 # %%
 towers = cs.Module("""
@@ -371,8 +371,8 @@ assert seen == ["still running"]
 # %% [markdown]
 # ## Exercise: the other way round
 #
-# Write a kernel `reverse(const int* in, int* out, int n)` that stores the elements in reverse order. It is launched with enough
-# blocks of 256 threads. Replace `None` by the source, a text with `"""` around it.
+# Write a kernel `reverse(const int* in, int* out, int n)` that stores the elements in reverse order. It is launched with
+# enough blocks of 256 threads. Replace `None` by the source, a text with `"""` around it.
 
 
 # %%

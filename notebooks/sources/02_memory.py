@@ -15,6 +15,7 @@ import cuscope as cs
 from cuscope import course
 from cuscope.course import milliseconds  # the device's time for work, between two events
 
+course.follow_theme()  # figures in the colours of the page
 device = cs.current_device()
 print(device, device.memory_info())
 
@@ -64,8 +65,8 @@ with cs.register(pageable):
 assert cs.pointer_attributes(pageable).type == "unregistered"
 
 # %% [markdown]
-# Page-locked memory is scarce: the system cannot move it, and the machine may have too little. Lock the memory that you copy
-# from, not all of it, and drop it when you need it no more.
+# Page-locked memory is scarce: the system cannot move it, and the machine may have too little. Lock the memory that you
+# copy from, not all of it, and drop it when you need it no more.
 #
 # ## Write-combining
 #
@@ -136,8 +137,8 @@ assert (mapped == 42).all()
 assert device.properties.can_map_host_memory
 
 # %% [markdown]
-# Such a kernel overlaps its own transfers with its work, without any stream. But nothing orders the host and the kernel: you
-# have to wait before you read the results, and atomic operations of the kernel are not atomic for the host.
+# Such a kernel overlaps its own transfers with its work, without any stream. But nothing orders the host and the kernel:
+# you have to wait before you read the results, and atomic operations of the kernel are not atomic for the host.
 
 # %% [markdown]
 # ## Managed
@@ -301,7 +302,7 @@ fig, axes = plt.subplots(1, 2, figsize=(9, 2.5), sharey=True)
 for ax, address in zip(axes, ("clamp", "border"), strict=True):
     ax.plot(at, curves["point", address], label="point")
     ax.plot(at, curves["linear", address], label="linear")
-    ax.plot(np.arange(4) + 0.5, values, "ko", label="elements")
+    ax.plot(np.arange(4) + 0.5, values, "o", color=plt.rcParams["text.color"], label="elements")
     ax.set_title(f"address='{address}'")
 axes[0].legend()
 plt.show()
@@ -388,8 +389,8 @@ assert (box == 5).all()
 # %% [markdown]
 # ## Exercise: in place
 #
-# Write `twice_in_place(h)`: it doubles a page-locked array of the host, with the kernel `module.twice`, without a copy and
-# without memory of the device, and returns when `h` has the result.
+# Write `twice_in_place(h)`: it doubles a page-locked array of the host, with the kernel `module.twice`, without a copy
+# and without memory of the device, and returns when `h` has the result.
 
 
 # %%

@@ -1,13 +1,13 @@
 # %% [markdown]
 # # Rows, planes, pointers and variables
 #
-# `cs.empty` gives *linear* memory: one element behind the other. This notebook shows the other ways in which CUDA lays out
-# device memory: rows that begin at aligned addresses (`cudaMallocPitch`), volumes of such rows (`cudaMalloc3D`), nodes that
-# point to each other, and variables of a module. The kernels take CUDA's own types, `cudaPitchedPtr` and `cudaExtent`, so
-# that you can use kernels of CUDA's documents as they are.
+# `cs.empty` gives *linear* memory: one element behind the other. This notebook shows the other ways in which CUDA lays
+# out device memory: rows that begin at aligned addresses (`cudaMallocPitch`), volumes of such rows (`cudaMalloc3D`),
+# nodes that point to each other, and variables of a module. The kernels take CUDA's own types, `cudaPitchedPtr` and
+# `cudaExtent`, so that you can use kernels of CUDA's documents as they are.
 #
-# It runs on a GPU if you have one; otherwise on `host:0`, a simulated device that gives the same answers. Run the cells in
-# order. `%load_ext cuscope` adds `%%cuda`, which compiles a cell and makes its kernels names of the notebook.
+# It runs on a GPU if you have one; otherwise on `host:0`, a simulated device that gives the same answers. Run the cells
+# in order. `%load_ext cuscope` adds `%%cuda`, which compiles a cell and makes its kernels names of the notebook.
 
 # %%
 import matplotlib.pyplot as plt
@@ -16,6 +16,7 @@ import numpy as np
 import cuscope as cs
 from cuscope import course
 
+course.follow_theme()  # figures in the colours of the page
 # %load_ext cuscope
 device = cs.current_device()
 rng = np.random.default_rng(3)
@@ -72,9 +73,9 @@ assert np.allclose(right, values[:, :60].sum(axis=1))
 # %% [markdown]
 # ## Volumes, in CUDA's own types
 #
-# `cudaMalloc3D` takes a `cudaExtent` (width in bytes, height, depth) and gives a `cudaPitchedPtr`: the address, the pitch,
-# and the logical width and height. `cs.empty_pitched` with three axes is the same memory. A plane is pitch × height bytes
-# behind the plane before it.
+# `cudaMalloc3D` takes a `cudaExtent` (width in bytes, height, depth) and gives a `cudaPitchedPtr`: the address, the
+# pitch, and the logical width and height. `cs.empty_pitched` with three axes is the same memory. A plane is pitch ×
+# height bytes behind the plane before it.
 
 # %%
 # %%cuda
@@ -104,34 +105,32 @@ def extent_of(box):
     return np.array((width * box.itemsize, height, depth), Extent)[()]
 
 
-values = rng.random((4, 5, 6), dtype=np.float32)
+values = rng.random((3, 4, 100), dtype=np.float32)
 box = cs.empty_pitched(values.shape)
 box.copy_from(values)  # cudaMemcpy3D
-scale_box[(1, 5, 4), 32](pitched_ptr(box), extent_of(box), 10.0)
+scale_box[(1, 4, 3), 128](pitched_ptr(box), extent_of(box), 10.0)
 
 print(pitched_ptr(box), extent_of(box))
 assert np.array_equal(box.to_host(), 10 * values)
-assert box[1].pointer - box.pointer == box.pitch * 5  # the next plane
+assert box[1].pointer - box.pointer == box.pitch * 4  # the next plane
 
 # %% [markdown]
-# The picture shows the memory, in steps of 16 bytes. Most of it is padding here, because the rows are short: pitched memory
-# is for long rows.
+# The picture shows the memory, in steps of 16 bytes. The empty end of each row is padding, which nothing uses.
 
 # %%
-steps = box.pitch // 16
-used = np.full((4 * 5, steps), np.nan)
+used = np.full((3 * 4, box.pitch // 16), np.nan)
 for z, y, x in np.ndindex(box.shape):
-    used[z * 5 + y, 4 * x // 16] = z
-fig, ax = plt.subplots(figsize=(8, 3), layout="constrained")
-shown = ax.pcolormesh(used, cmap=plt.get_cmap("viridis", 4), vmin=-0.5, vmax=3.5)
+    used[z * 4 + y, 4 * x // 16] = z
+fig, ax = plt.subplots(figsize=(8, 2.5), layout="constrained")
+shown = ax.pcolormesh(used, cmap=plt.get_cmap("viridis", 3), vmin=-0.5, vmax=2.5, edgecolor="face")
 ax.invert_yaxis()
-ax.set_xlabel(f"address within a row of {box.pitch} bytes, in 16 bytes")
+ax.set_xlabel(f"address within a row of {box.pitch} bytes, in steps of 16 bytes")
 ax.set_ylabel("row, through all planes")
-fig.colorbar(shown, label="plane", ticks=range(4))
+fig.colorbar(shown, label="plane", ticks=range(3))
 plt.show()
-share = box.nbytes / (box.pitch * 5 * 4)
+share = box.nbytes / (box.pitch * 4 * 3)
 print(f"{share:.0%} of the memory is used")
-assert share == 6 * 4 / box.pitch
+assert share == 4 * 100 / box.pitch
 
 # %% [markdown]
 # ## Copies of a part
@@ -140,13 +139,13 @@ assert share == 6 * 4 / box.pitch
 # call. In cuscope this is the copy of a view. The trace counts the copies.
 
 # %%
-target = np.zeros((2, 3, 6), np.float32)
+target = np.zeros((2, 2, 100), np.float32)
 with cs.trace() as trace:
-    box[1:3, 2:5].copy_to(target)
+    box[1:3, 1:3].copy_to(target)
 
 copies = trace.spans[trace.spans["kind"] == "copy"]
 print(f"{len(copies)} copy of {copies['bytes'].sum()} bytes")
-assert np.array_equal(target, 10 * values[1:3, 2:5])
+assert np.array_equal(target, 10 * values[1:3, 1:3])
 assert len(copies) == 1
 
 # %% [markdown]
@@ -228,8 +227,8 @@ assert np.array_equal(x.to_host(), np.float32(3.14) * data)
 # %% [markdown]
 # ## Exercise: sums of planes
 #
-# Write a kernel `plane_sums(cudaPitchedPtr box, cudaExtent extent, float* sums)`, launched with one thread for each plane,
-# that stores the sum of the plane's elements. Be careful with the units: `extent.width` is in bytes.
+# Write a kernel `plane_sums(cudaPitchedPtr box, cudaExtent extent, float* sums)`, launched with one thread for each
+# plane, that stores the sum of the plane's elements. Be careful with the units: `extent.width` is in bytes.
 
 
 # %%

@@ -5,8 +5,8 @@
 # warp read together, and the banks of shared memory that they use. This notebook goes through the package's kernels for
 # them (the folders cuda_kernels/vec_add, memory_walks and transpose).
 #
-# A real GPU does not count accesses, so this notebook uses `host:0`, the simulated device, on every machine. All times and
-# counts in it are simulated. Run the cells in order.
+# A real GPU does not count accesses, so this notebook uses `host:0`, the simulated device, on every machine. All times
+# and counts in it are simulated. Run the cells in order.
 
 # %%
 import matplotlib.pyplot as plt
@@ -15,6 +15,7 @@ import numpy as np
 import cuscope as cs
 from cuscope import course
 
+course.follow_theme()  # figures in the colours of the page
 counting = cs.Device("host:0")
 rng = np.random.default_rng(5)
 print(cs.current_device(), "| counted on", counting)
@@ -217,8 +218,8 @@ for size in types:
 # %% [markdown]
 # ## Exercise: sums of columns
 #
-# Write a kernel `column_sums(const float* matrix, float* sums, int width, int height)` for a dense matrix. It is launched with
-# one thread for each column, in blocks of 64 threads. Every sector of the matrix should be fetched once only.
+# Write a kernel `column_sums(const float* matrix, float* sums, int width, int height)` for a dense matrix. It is launched
+# with one thread for each column, in blocks of 64 threads. Every sector of the matrix should be fetched once only.
 
 
 # %%

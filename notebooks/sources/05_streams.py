@@ -2,11 +2,11 @@
 # # Streams and overlap
 #
 # A device has several engines: for copies to the device, for copies to the host, and multiprocessors for kernels. A
-# *stream* is a sequence of work that runs in order. Work in different streams may run at the same time, if the engines are
-# free. This notebook draws the figures of CUDA's documents, and checks in nanoseconds what the documents say.
+# *stream* is a sequence of work that runs in order. Work in different streams may run at the same time, if the engines
+# are free. This notebook draws the figures of CUDA's documents, and checks in nanoseconds what the documents say.
 #
-# The figures run on simulated devices, whose times are exact and the same on every run: you need no GPU. The program at the
-# end also runs on the current device: a GPU if you have one. Run the cells in order.
+# The figures run on simulated devices, whose times are exact and the same on every run: you need no GPU. The program at
+# the end also runs on the current device: a GPU if you have one. Run the cells in order.
 
 # %%
 import itertools
@@ -72,11 +72,54 @@ assert all(later[0] == earlier[1] - finish for earlier, later in itertools.pairw
 stairs
 
 # %% [markdown]
+# ## Six kinds of work at a time
+#
+# CUDA lists six kinds of work that can run at the same time: computation on the host, kernels, copies to the device,
+# copies to the host, copies within the device, and copies between devices. The next cell starts all of them on two
+# devices.
+
+# %%
+one, two = cs.add_host_device("h200"), cs.add_host_device("h200")
+size = 16 << 20
+with two:
+    on_two = cs.empty_plain(size)
+    other_stream = cs.Stream()
+with one:
+    kernel = cs.Module("__global__ void kernel() {}").kernel
+    a, b, c, d = (cs.empty_plain(size) for _ in range(4))
+    host_in, host_out = cs.pinned_empty(size, np.float32), cs.pinned_empty(size, np.float32)
+    host_in[:] = 1
+    streams = [cs.Stream() for _ in range(4)]
+    one.synchronize()
+    two.synchronize()
+    with cs.trace() as six:
+        kernel.launch(grid=16, block=256, stream=streams[0], duration=1e-3)
+        a.copy_from(host_in, stream=streams[1])
+        b.copy_to(host_out, stream=streams[2])
+        on_two.copy_from(d, stream=other_stream)
+        c.copy_from(d, stream=streams[3])
+        with cs.range("the host computes"):
+            cs.host_work(1e-3)
+
+kinds = ["kernel", "host to device", "device to host", "device to device"]
+spans = {kind: work(six, kind)[0] for kind in kinds}
+[between] = six.spans[(six.spans["kind"] == "copy") & (six.spans["device"] == two.name)]
+spans["between devices"] = (int(between["start"]), int(between["end"]))
+[host] = six.spans[six.spans["kind"] == "range"]
+spans["host"] = (int(host["start"]), int(host["end"]))
+for kind, (start, end) in spans.items():
+    print(f"{kind:17s} {start / 1000:7.1f} .. {end / 1000:7.1f} us")
+assert max(start for start, _ in spans.values()) < min(
+    end for _, end in spans.values()
+)  # a moment with all six
+six
+
+# %% [markdown]
 # ## One copy engine
 #
 # Early devices had a single copy engine for both directions. It does the copies in the order in which the host issues
-# them. Depth first, the copy in of the second chunk was issued after the copy out of the first, so it waits for it: the two
-# streams do not overlap at all, just as the documents say.
+# them. Depth first, the copy in of the second chunk was issued after the copy out of the first, so it waits for it: the
+# two streams do not overlap at all, just as the documents say.
 
 # %%
 blocked = cs.figures.depth_first("c1060")
@@ -87,8 +130,8 @@ assert blocked.duration == cs.figures.one_stream("c1060").duration
 blocked
 
 # %% [markdown]
-# *Breadth first*, the host issues both copies in, then both kernels, then both copies out. Now the second copy in overlaps
-# with the first kernel.
+# *Breadth first*, the host issues both copies in, then both kernels, then both copies out. Now the second copy in
+# overlaps with the first kernel.
 
 # %%
 rewritten = cs.figures.breadth_first("c1060")
@@ -102,9 +145,9 @@ rewritten
 # %% [markdown]
 # ## One queue for kernels
 #
-# The model `fermi` has two copy engines, and the order matters the other way round. A copy out has to know that its kernel
-# has ended. If another kernel is queued behind that kernel, the device tells the ends of both together: breadth first, the
-# first copy out waits for the second kernel.
+# The model `fermi` has two copy engines, and the order matters the other way round. A copy out has to know that its
+# kernel has ended. If another kernel is queued behind that kernel, the device tells the ends of both together: breadth
+# first, the first copy out waits for the second kernel.
 
 # %%
 late = cs.figures.breadth_first("fermi")
@@ -136,6 +179,31 @@ for model in ("k20x", "h200"):
     assert abs(took[model][1] - took[model][2]) < 0.01 * took[model][0]
 
 # %% [markdown]
+# ## How many queues?
+#
+# Streams are free, queues of the hardware are not: from compute capability 3.5 on there are 32. If there are more
+# streams, some share a queue. A command that waits for its turn then holds up the streams behind it in the queue. Here
+# each stream gets two kernels of one block and 1 ms. The device has room for all of them, so they should take 2 ms.
+
+# %%
+with cs.add_host_device("h200") as device:
+    tiny = cs.Module("__global__ void tiny() {}").tiny
+    took = {}
+    for count in (32, 33):
+        streams = [cs.Stream() for _ in range(count)]
+        device.synchronize()
+        with cs.trace() as trace:
+            for stream in streams:
+                for _ in range(2):
+                    tiny.launch(grid=1, block=32, stream=stream, duration=1e-3)
+        kernels = work(trace, "tiny")
+        took[count] = (max(end for _, end in kernels) - kernels[0][0]) / 1e6
+        print(f"{count} streams: {took[count]:.2f} ms")
+
+assert round(took[32]) == 2
+assert round(took[33]) == 3
+
+# %% [markdown]
 # ## Page-locked memory
 #
 # A copy overlaps with other work only if the host's memory is page-locked. Here a copy goes into one stream, and then a
@@ -163,9 +231,9 @@ pageable
 # %% [markdown]
 # ## Which calls return at once?
 #
-# Calls that give the device work usually return before the work is done. Here each of them is made while the device is busy
-# for a millisecond. Copies of pageable memory wait, unless they bring at most 64 KB to the device: the driver keeps these
-# bytes.
+# Calls that give the device work usually return before the work is done. Here each of them is made while the device is
+# busy for a millisecond. Copies of pageable memory wait, unless they bring at most 64 KB to the device: the driver keeps
+# these bytes.
 
 # %%
 with cs.add_host_device("h200") as device:
@@ -200,6 +268,26 @@ with cs.add_host_device("h200") as device:
 assert [name for name in calls if not returns[name]] == ["pageable, to the device", "pageable, to the host"]
 
 # %% [markdown]
+# Closing a stream (`cudaStreamDestroy`) returns at once, too, even if the stream has work. The work goes on, and the
+# stream is freed behind it.
+
+# %%
+with cs.add_host_device("h200") as device:
+    kernel = cs.Module("__global__ void kernel(int* x) { *x = 42; }").kernel
+    x, stream = cs.zeros(1, np.int32), cs.Stream()
+    device.synchronize()
+    began = cs.clock()
+    kernel.launch(x, grid=1, block=1, stream=stream, duration=1e-3)
+    stream.close()
+    closed = cs.clock() - began
+    device.synchronize()
+    print(
+        f"the stream is closed after {1e6 * closed:.0f} us, its work has ended after {1e6 * (cs.clock() - began):.0f} us"
+    )
+    assert closed < 1e-4 < 1e-3 < cs.clock() - began
+    assert x.to_host()[0] == 42
+
+# %% [markdown]
 # ## Three ways to copy
 #
 # A synchronous copy keeps the host waiting; then the launch takes its time, too. An asynchronous copy in the same stream
@@ -219,9 +307,9 @@ trace
 # %% [markdown]
 # ## A whole program: averages in chunks
 #
-# The data of this program is larger than the part that you want to keep on the device. So it is divided into chunks. For each
-# chunk, `a` and `b` are copied to the device, a kernel averages three neighbours of each, and `c` is copied back. The
-# chunks do not depend on each other.
+# The data of this program is larger than the part that you want to keep on the device. So it is divided into chunks. For
+# each chunk, `a` and `b` are copied to the device, a kernel averages three neighbours of each, and `c` is copied back.
+# The chunks do not depend on each other.
 #
 # Does the device copy while it computes? Its properties say so: `async_engine_count` is the number of copy engines, and
 # `concurrent_kernels` whether two kernels can run at the same time.
@@ -254,17 +342,17 @@ def smoothed(x):
 averages = np.trunc((smoothed(values[0]) + smoothed(values[1])) / 2).astype(np.int32)
 
 
-def run(streams, make=cs.pinned_empty, together=1, duration=None):
-    """All chunks, `together` of them side by side. Returns how long they took, in milliseconds."""
+def run(streams, make=cs.pinned_empty, together=1, size=chunk, duration=None):
+    """The first `size` elements of all chunks, `together` of them side by side. Returns the time, in milliseconds."""
     averaging = cs.Module(source).averaging
-    host_a, host_b, host_c = (make((chunks, chunk), np.int32) for _ in range(3))
-    host_a[:], host_b[:] = values
+    host_a, host_b, host_c = (make((chunks, size), np.int32) for _ in range(3))
+    host_a[:], host_b[:] = values[..., :size]
     host_c[:] = -1
-    buffers = [[cs.empty(chunk, np.int32, stream=stream) for _ in range(3)] for stream in streams]
+    buffers = [[cs.empty(size, np.int32, stream=stream) for _ in range(3)] for stream in streams]
     steps = (
         lambda i, a, b, c: a.copy_from(host_a[i]),
         lambda i, a, b, c: b.copy_from(host_b[i]),
-        lambda i, a, b, c: averaging.launch(a, b, c, chunk, grid=chunk // 256, block=256, duration=duration),
+        lambda i, a, b, c: averaging.launch(a, b, c, size, grid=size // 256, block=256, duration=duration),
         lambda i, a, b, c: c.copy_to(host_c[i]),
     )
     with streams[0]:
@@ -280,7 +368,7 @@ def run(streams, make=cs.pinned_empty, together=1, duration=None):
     for stream in streams:
         stream.synchronize()
     ended = cs.clock()
-    assert np.abs(host_c - averages).max() <= 1
+    assert np.abs(host_c - averages[:, :size]).max() <= 1
     return (ended - began) * 1000
 
 
@@ -301,20 +389,22 @@ assert took["one stream, page-locked memory"] < took["one stream, pageable memor
 
 # %% [markdown]
 # With two streams, one chunk is copied in while another is copied out. Most of the time goes to the copies in, so more
-# streams overlap little more. The kernel takes little time: the device's own memory is many times faster than the bus to it.
+# streams overlap little more. The kernel takes little time: the device's own memory is many times faster than the bus to
+# it.
 #
 # ### On the device of the documents
 #
-# The documents explain the order of issue for a device with *one* copy engine and one engine for kernels: the model `c1060`.
-# The copy of `c` to the host waits for its kernel. Depth first, it stands in the queue of the copy engine *before* the copies
-# in of the next chunk, and blocks them. So two streams are no faster than one. Breadth first, the copies in of the second
-# stream run while the first kernel computes. The kernels take 1 ms here, about as long as the copies.
+# The documents explain the order of issue for a device with *one* copy engine and one engine for kernels: the model
+# `c1060`. The copy of `c` to the host waits for its kernel. Depth first, it stands in the queue of the copy engine
+# *before* the copies in of the next chunk, and blocks them. So two streams are no faster than one. Breadth first, the
+# copies in of the second stream run while the first kernel computes. The chunks are smaller here, and the kernels take
+# 250 us, about as long as the copies.
 
 
 # %%
 def traced(model, count, together):
     with cs.add_host_device(model), cs.trace() as trace:
-        run([cs.Stream() for _ in range(count)], together=together, duration=1e-3)
+        run([cs.Stream() for _ in range(count)], together=together, size=1 << 17, duration=2.5e-4)
     return trace
 
 
@@ -360,9 +450,9 @@ for model in ("k20x", "h200"):
 # %% [markdown]
 # ## Exercise: an order for one copy engine
 #
-# Three chunks, each with a copy in (`in`), a kernel (`run`) and a copy out (`out`), on three streams of a `c1060`. Give the
-# order in which the host issues the nine steps, as a list of pairs such as `("in", 0)`. The order within a chunk has to
-# stay. Can you do as well as breadth first? The check runs your order on the model.
+# Three chunks, each with a copy in (`in`), a kernel (`run`) and a copy out (`out`), on three streams of a `c1060`. Give
+# the order in which the host issues the nine steps, as a list of pairs such as `("in", 0)`. The order within a chunk has
+# to stay. Can you do as well as breadth first? The check runs your order on the model.
 
 
 # %%

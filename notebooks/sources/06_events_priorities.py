@@ -4,8 +4,8 @@
 # Streams run independently, until you tell one to wait for another. This notebook shows the means for it: events, host
 # functions, waits of the host, and priorities, which say who goes first.
 #
-# The programs run on simulated devices, whose times are exact and the same on every run: you need no GPU. Run the cells in
-# order.
+# The programs run on simulated devices, whose times are exact and the same on every run: you need no GPU. Run the cells
+# in order.
 
 # %%
 import os
@@ -89,8 +89,8 @@ print(f"{stop - start:.4f} ms")
 assert 0.25 <= stop - start < 0.26
 
 # %% [markdown]
-# If you only need the order, `cs.Event(timing=False)` keeps no time (`cudaEventDisableTiming`), which may cost less. Asking
-# for a time is an error then.
+# If you only need the order, `cs.Event(timing=False)` keeps no time (`cudaEventDisableTiming`), which may cost less.
+# Asking for a time is an error then.
 
 # %%
 plain = cs.Event(timing=False)
@@ -123,8 +123,8 @@ assert work(waits, "kernel", first)[0][1] <= call["end"] < work(waits, "kernel",
 waits
 
 # %% [markdown]
-# With the environment variable `CUDA_LAUNCH_BLOCKING=1`, every launch waits for its kernel. This helps you to find the launch
-# that fails, and makes the program slow. CUDA reads it once, so the next cell starts a Python of its own.
+# With the environment variable `CUDA_LAUNCH_BLOCKING=1`, every launch waits for its kernel. This helps you to find the
+# launch that fails, and makes the program slow. CUDA reads it once, so the next cell starts a Python of its own.
 
 # %%
 PROGRAM = """
@@ -171,8 +171,8 @@ assert work(called, "kernel", second)[0][0] < before[1]  # the other stream goes
 called
 
 # %% [markdown]
-# Two streams call back when their chunk is there. The functions run one after the other, in the order in which the streams
-# reach them.
+# Two streams call back when their chunk is there. The functions run one after the other, in the order in which the
+# streams reach them.
 
 # %%
 order = []
@@ -186,8 +186,8 @@ print(order)
 assert order == ["second stream", "first stream"]
 
 # %% [markdown]
-# In the legacy default stream, a host function waits for the work of *all* streams before it, and the work behind it in all
-# streams waits for the function.
+# In the legacy default stream, a host function waits for the work of *all* streams before it, and the work behind it in
+# all streams waits for the function.
 
 # %%
 with cs.trace() as barrier:
@@ -224,8 +224,8 @@ assert ended.is_set()
 # ## Priorities
 #
 # When a block ends and its place becomes free, a waiting block of the stream with the greatest priority takes it. Smaller
-# numbers are greater priorities. Blocks that already run are not interrupted. Here a kernel with four times as many blocks
-# as fit on the device is followed by a small kernel on a stream with a greater priority.
+# numbers are greater priorities. Blocks that already run are not interrupted. Here a kernel with four times as many
+# blocks as fit on the device is followed by a small kernel on a stream with a greater priority.
 
 # %%
 print("least and greatest priority:", device.stream_priority_range)
@@ -249,9 +249,9 @@ equal
 # %% [markdown]
 # ## Starting before the end
 #
-# Programmatic dependent launch lets a kernel start before the kernel in front of it has ended: when all blocks of the first
-# have called `cudaTriggerProgrammaticLaunchCompletion()`. The second kernel begins with work that does not need the first
-# one, and waits in `cudaGridDependencySynchronize()` for its results.
+# Programmatic dependent launch lets a kernel start before the kernel in front of it has ended: when all blocks of the
+# first have called `cudaTriggerProgrammaticLaunchCompletion()`. The second kernel begins with work that does not need the
+# first one, and waits in `cudaGridDependencySynchronize()` for its results.
 
 # %%
 early, late = cs.figures.dependent_launch("h200"), cs.figures.dependent_launch("h200", programmatic=False)
@@ -267,8 +267,8 @@ early
 # %% [markdown]
 # ## A graph beside a stream
 #
-# The nodes of a graph wait only for the nodes before them, so the two kernels in the middle run at the same time. A kernel
-# on another stream does not wait for the graph.
+# The nodes of a graph wait only for the nodes before them, so the two kernels in the middle run at the same time. A
+# kernel on another stream does not wait for the graph.
 
 # %%
 graph = cs.figures.graph_beside_stream("h200")

@@ -2,11 +2,11 @@
 # # Default streams and implicit synchronization
 #
 # Work without a stream goes to the *default stream*. The *legacy* default stream is special: it waits for the work of
-# other streams, and they wait for it. This is called implicit synchronization, and it is a common reason why programs with
-# streams do not overlap. This notebook shows when it happens.
+# other streams, and they wait for it. This is called implicit synchronization, and it is a common reason why programs
+# with streams do not overlap. This notebook shows when it happens.
 #
-# The programs run on simulated devices, whose times are exact and the same on every run: you need no GPU. Run the cells in
-# order.
+# The programs run on simulated devices, whose times are exact and the same on every run: you need no GPU. Run the cells
+# in order.
 
 # %%
 import threading
@@ -20,8 +20,8 @@ WAYS = ("default", "default and created", "default and non-blocking", "two creat
 # %% [markdown]
 # ## Two kernels that need half of the device each
 #
-# There is room for both, so it depends on their streams whether they overlap. Both in the default stream: they follow each
-# other.
+# There is room for both, so it depends on their streams whether they overlap. Both in the default stream: they follow
+# each other.
 
 # %%
 trace = cs.figures.half_kernels("h200", streams="default")
@@ -31,8 +31,8 @@ assert other[0] == one[1]
 trace
 
 # %% [markdown]
-# One in the default stream and one in a created stream: they still follow each other, because the created stream waits for
-# the default stream.
+# One in the default stream and one in a created stream: they still follow each other, because the created stream waits
+# for the default stream.
 
 # %%
 trace = cs.figures.half_kernels("h200", streams="default and created")
@@ -75,9 +75,10 @@ for model in ("c1060", "fermi", "k20x", "h200"):
 # %% [markdown]
 # ## A default stream for each thread
 #
-# Programs that nvcc compiles with `--default-stream per-thread` have another default stream: each thread of the host has its
-# own, and it is an ordinary stream. In cuscope this is `device.per_thread_stream`, and the legacy one is
-# `device.default_stream`. Two threads that use the legacy stream share it; with streams of their own, their kernels overlap.
+# Programs that nvcc compiles with `--default-stream per-thread` have another default stream: each thread of the host has
+# its own, and it is an ordinary stream. In cuscope this is `device.per_thread_stream`, and the legacy one is
+# `device.default_stream`. Two threads that use the legacy stream share it; with streams of their own, their kernels
+# overlap.
 
 # %%
 device = cs.add_host_device("h200")
@@ -128,10 +129,10 @@ for operation, name in (
 trace
 
 # %% [markdown]
-# The other operations of the list are allocations, and another configuration of the shared memory. They give the device no
-# work. On the simulated devices they take the host's time, during which it issues nothing, but the kernels overlap
-# afterwards. The documents list these operations among those that prevent an overlap, so do not rely on it. Allocate before the
-# work begins, or in stream order (`cs.empty`).
+# The other operations of the list are allocations, and another configuration of the shared memory. They give the device
+# no work. On the simulated devices they take the host's time, during which it issues nothing, but the kernels overlap
+# afterwards. The documents list these operations among those that prevent an overlap, so do not rely on it. Allocate
+# before the work begins, or in stream order (`cs.empty`).
 
 # %%
 for operation in ("none", "page-locked allocation", "device allocation", "shared memory configuration"):

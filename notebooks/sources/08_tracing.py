@@ -1,12 +1,12 @@
 # %% [markdown]
 # # Traces: reading a timeline
 #
-# The notebooks before this one drew small programs as timelines. This one shows how you trace a program of your own, how you
-# read the picture, and how you ask it questions: which parts were busy, which work hid which, which chain of work made the
-# program as long as it was, and what to change.
+# The notebooks before this one drew small programs as timelines. This one shows how you trace a program of your own, how
+# you read the picture, and how you ask it questions: which parts were busy, which work hid which, which chain of work
+# made the program as long as it was, and what to change.
 #
-# The programs run on a simulated device, whose times are exact and the same on every run: you need no GPU. On a GPU the same
-# calls give measured times (docs/tracing.md). Run the cells in order.
+# The programs run on a simulated device, whose times are exact and the same on every run: you need no GPU. On a GPU the
+# same calls give measured times (docs/tracing.md). Run the cells in order.
 
 # %%
 import itertools
@@ -78,8 +78,8 @@ first_version(signal, result)
 # - **streams**: the work in the order of each stream.
 # - **engines**: the same work again, by the part of the device that did it: the two copy engines and the multiprocessors.
 #
-# Time goes from left to right. Point at a bar to see its name, its times and the reason for its start. A gap in all engines
-# is time in which the device does nothing.
+# Time goes from left to right. Point at a bar to see its name, its times and the reason for its start. A gap in all
+# engines is time in which the device does nothing.
 
 # %%
 print(first)
@@ -91,8 +91,8 @@ assert first.overlap("copy", "kernel") == 0
 # %% [markdown]
 # ## The numbers behind it
 #
-# `t.spans` is a NumPy array with a row for each bar, in nanoseconds. `cause` is the row of the work whose end let this one
-# start, and `reason` says why it was that one.
+# `t.spans` is a NumPy array with a row for each bar, in nanoseconds. `cause` is the row of the work whose end let this
+# one start, and `reason` says why it was that one.
 
 # %%
 work = first.spans[first.spans["device"] != ""]
@@ -170,8 +170,8 @@ assert second.overlap("copy", "kernel") > 0.4
 assert "pageable copies" not in [finding.rule for finding in second.explain().findings]
 
 # %% [markdown]
-# In the picture, the copies in follow each other without a gap, and each kernel starts when its copy has ended. A bar that
-# touches the end of a bar in another row waited for it.
+# In the picture, the copies in follow each other without a gap, and each kernel starts when its copy has ended. A bar
+# that touches the end of a bar in another row waited for it.
 
 # %%
 chosen = course.work(second, "smooth", two[0])
@@ -206,8 +206,8 @@ assert again == second
 # %% [markdown]
 # ## Exercise: less waiting
 #
-# This program waits after every kernel, and allocates in its loop. Write `faster(steps)`, which launches the same kernels on
-# the same data and ends with one wait, so that the device has no gap of more than 2 us between the kernels.
+# This program waits after every kernel, and allocates in its loop. Write `faster(steps)`, which launches the same kernels
+# on the same data and ends with one wait, so that the device has no gap of more than 2 us between the kernels.
 
 # %%
 steps = 10

@@ -131,9 +131,34 @@ except cs.CaptureError as error:
 assert stream.capture_status == side.capture_status == "none"
 
 # %% [markdown]
-# A call that only the runtime can refuse, such as the launch of a block that is too large, *invalidates* the capture. From
-# then on nothing can be captured, the end of the capture is an error, and there is no graph. Afterwards the stream is as
-# before.
+# The legacy default stream waits for all blocking streams, so work in it would wait for work that does not run. It is
+# refused while a blocking stream is captured. The capture of a non-blocking stream does not disturb it. A captured event
+# marks a place in the graph, so you cannot ask whether it has happened.
+
+# %%
+refused = []
+for non_blocking in (False, True):
+    captured = cs.Stream(non_blocking=non_blocking)
+    with captured.capture():
+        mod.step[1, 256](x, 0.5)
+        marked = captured.record()
+        try:
+            y.fill(1, stream=device.default_stream)
+        except cs.CaptureError as error:
+            refused.append(error.name)
+            print("non-blocking:", non_blocking, error.name)
+        try:
+            marked.query()
+            raise AssertionError("not refused")
+        except cs.CaptureError as error:
+            print("query of a captured event:", error.name)
+            assert error.name == "cudaErrorCapturedEvent"
+assert refused == ["cudaErrorStreamCaptureImplicit"]
+
+# %% [markdown]
+# A call that only the runtime can refuse, such as the launch of a block that is too large, *invalidates* the capture.
+# From then on nothing can be captured, the end of the capture is an error, and there is no graph. Afterwards the stream
+# is as before.
 
 # %%
 stream.begin_capture()
@@ -155,8 +180,8 @@ assert stream.capture_status == "none"
 # %% [markdown]
 # ## The kinds of nodes
 #
-# A graph may have kernels, copies, memsets, functions of the host, waits and records of events, memory, other graphs (child
-# graphs), empty nodes, and nodes that decide what runs.
+# A graph may have kernels, copies, memsets, functions of the host, waits and records of events, memory, other graphs
+# (child graphs), empty nodes, and nodes that decide what runs.
 
 # %%
 every = cs.Graph()
@@ -233,7 +258,9 @@ dependent
 # %% [markdown]
 # ## New input
 #
-# A graph reads its arrays, NumPy arrays too, when it runs, not when it was captured.
+# A graph reads its arrays, NumPy arrays too, when it runs, not when it was captured. (The sum is a node, too. On a
+# simulated device its kernel is called `native`: the processor computes the sum in its own way, in the time of a GPU's
+# kernel.)
 
 # %%
 values = np.ones(256, np.float32)
@@ -302,9 +329,9 @@ assert "conditional" not in picture
 # %% [markdown]
 # ## Exercise: a loop that counts
 #
-# Write `collatz(graph, x, steps)`. It adds a `while` node to the empty graph that runs until the integer `x` is 1: an even
-# `x` is halved, an odd one becomes 3 x + 1, and each round adds 1 to `steps`. Both are arrays with one `int`. The kernel is
-# there; you need a handle, a node, and the kernel in its body.
+# Write `collatz(graph, x, steps)`. It adds a `while` node to the empty graph that runs until the integer `x` is 1: an
+# even `x` is halved, an odd one becomes 3 x + 1, and each round adds 1 to `steps`. Both are arrays with one `int`. The
+# kernel is there; you need a handle, a node, and the kernel in its body.
 
 # %%
 round_of = cs.Module("""

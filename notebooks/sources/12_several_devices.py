@@ -5,9 +5,9 @@
 # work at the same time. This notebook shows how you list and choose them, how one device waits for another, how data gets
 # from one to the other, and how a program divides its work.
 #
-# The programs run on two simulated devices, whose times are exact and the same on every run: you need no GPU. With two GPUs,
-# replace the first line of the next cell by `one, two = cs.Device("cuda:0"), cs.Device("cuda:1")`; then the times are
-# measured, and the assertions about them may fail. Run the cells in order.
+# The programs run on two simulated devices, whose times are exact and the same on every run: you need no GPU. With two
+# GPUs, replace the first line of the next cell by `one, two = cs.Device("cuda:0"), cs.Device("cuda:1")`; then the times
+# are measured, and the assertions about them may fail. Run the cells in order.
 
 # %%
 import numpy as np
@@ -25,8 +25,8 @@ assert {one, two} < set(cs.devices())
 # ## The current device
 #
 # New arrays, streams, events and kernels are made on the *current* device. `with device:` chooses it for a block,
-# `cs.set_device` from now on (`cudaSetDevice`). Each thread of the host has its own current device. An object stays on its
-# device, whichever is current later.
+# `cs.set_device` from now on (`cudaSetDevice`). Each thread of the host has its own current device. An object stays on
+# its device, whichever is current later.
 
 # %%
 SOURCE = "__global__ void twice(float* x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= 2; }"
@@ -45,8 +45,8 @@ assert x[two].device == two
 assert cs.pointer_attributes(x[two]).device == two.name
 
 # %% [markdown]
-# The address alone tells where memory is (`cudaPointerGetAttributes`): host and devices share one address space, so a copy
-# needs no direction.
+# The address alone tells where memory is (`cudaPointerGetAttributes`): host and devices share one address space, so a
+# copy needs no direction.
 #
 # A kernel runs in streams of its own device only:
 
@@ -64,8 +64,8 @@ for mistake in (
 # %% [markdown]
 # ## At the same time
 #
-# The host gives work to one device, then to the other. Neither waits: two kernels that each fill a device run side by side.
-# The kernels get a time of 300 us here, as if they computed more.
+# The host gives work to one device, then to the other. Neither waits: two kernels that each fill a device run side by
+# side. The kernels get a time of 300 us here, as if they computed more.
 
 # %%
 with cs.trace() as both:
@@ -103,8 +103,9 @@ ordered
 # %% [markdown]
 # ## Copies between devices
 #
-# `copy_from` and `copy_to` copy from device to device (`cudaMemcpyPeer`), in a stream of either. If the devices have a link,
-# the data do not go through the host. The other way, through page-locked memory, takes two copies over the slower bus.
+# `copy_from` and `copy_to` copy from device to device (`cudaMemcpyPeer`), in a stream of either. If the devices have a
+# link, the data do not go through the host. The other way, through page-locked memory, takes two copies over the slower
+# bus.
 
 # %%
 with one:
@@ -166,8 +167,8 @@ assert abs(times[0] - source.nbytes / rates[0]) < 0.2 * times[0]
 # %% [markdown]
 # ## Peer access
 #
-# A kernel may also use the memory of another device *in place*, over the link, if the devices allow it. Without peer access
-# such an argument is refused:
+# A kernel may also use the memory of another device *in place*, over the link, if the devices allow it. Without peer
+# access such an argument is refused:
 
 # %%
 print("can access:", one.can_access_peer(two))
@@ -187,9 +188,9 @@ one.disable_peer_access(two)
 # %% [markdown]
 # ## Page-locked memory for all devices
 #
-# Page-locked memory is locked for the device that was current. With `portable=True` (`cudaHostAllocPortable`) it is locked
-# for all. Where host and devices share one address space, as on every 64-bit system today, page-locked memory is fast for all
-# devices in any case; on the simulated devices, too.
+# Page-locked memory is locked for the device that was current. With `portable=True` (`cudaHostAllocPortable`) it is
+# locked for all. Where host and devices share one address space, as on every 64-bit system today, page-locked memory is
+# fast for all devices in any case; on the simulated devices, too.
 
 # %%
 times = {}
@@ -210,9 +211,9 @@ assert max(times.values()) == min(times.values())
 # %% [markdown]
 # ## Exercise: divide the work
 #
-# Write `doubled(values, devices)`, which doubles a page-locked array in place: each device copies its share in, doubles it
-# with `twice[device]`, and copies it out. The devices have to work at the same time, so wait only at the end. `streams[device]`
-# is a stream of each device.
+# Write `doubled(values, devices)`, which doubles a page-locked array in place: each device copies its share in, doubles
+# it with `twice[device]`, and copies it out. The devices have to work at the same time, so wait only at the end.
+# `streams[device]` is a stream of each device.
 
 
 # %%

@@ -17,6 +17,7 @@ import numpy as np
 import cuscope as cs
 from cuscope import course
 
+course.follow_theme()  # figures in the colours of the page
 device = cs.current_device()
 counting = cs.Device("host:0")
 print(device, "| counted on", counting)
@@ -289,8 +290,8 @@ assert measured["01_interleaved_modulo"][large] > 5 * measured["07_grid_stride"]
 # ### The time from counts
 #
 # `kernel.explain_time(...)` launches a kernel on the simulated device, and shows the part of the device that bounds it
-# (docs/kernel-time.md). The time is that of one launch, on data that are in the cache. The measured times above include the
-# further launches, and data that come from memory: so they are longer, but the rungs come in the same order.
+# (docs/kernel-time.md). The time is that of one launch, on data that are in the cache. The measured times above include
+# the further launches, and data that come from memory: so they are longer, but the rungs come in the same order.
 
 # %%
 size = 1 << 22

@@ -3,8 +3,8 @@
 #
 # C = A B takes 2 m n k operations on m k + k n + m n numbers, so every number is used many times. A kernel is fast if a
 # number waits for its next use in the right place: global memory is slow, shared memory is faster, and a register is
-# fastest. This notebook goes through the package's kernels for this task (the folder cuda_kernels/matmul), called *rungs*,
-# from the simplest to the fastest, and counts the memory accesses that each rung saves.
+# fastest. This notebook goes through the package's kernels for this task (the folder cuda_kernels/matmul), called
+# *rungs*, from the simplest to the fastest, and counts the memory accesses that each rung saves.
 #
 # A real GPU does not count accesses, so the cells that count use `host:0`, the simulated device. The other cells use the
 # current device: a GPU if you have one. Run the cells in order.
@@ -16,6 +16,7 @@ import numpy as np
 import cuscope as cs
 from cuscope import course
 
+course.follow_theme()  # figures in the colours of the page
 device = cs.current_device()
 counting = cs.Device("host:0")
 print(device, "| counted on", counting)
@@ -306,7 +307,7 @@ best = {rung: max(measured[rung].values()) for rung in rungs}
 
 fig, ax = plt.subplots(figsize=(8, 4))
 x = np.geomspace(0.1, 100, 100)
-ax.plot(x, np.minimum(peak, x * bandwidth), "k-", lw=1)
+ax.plot(x, np.minimum(peak, x * bandwidth), color=plt.rcParams["text.color"], lw=1)
 ax.annotate(f"{peak:.1f} TFLOP/s", (20, peak * 1.15))
 ax.annotate(f"{bandwidth:.2f} TB/s", (1.2, bandwidth * 0.8))
 for rung in rungs:
@@ -348,9 +349,9 @@ assert 0.8 < best["03_shared_tiles"] / (peak / 8) < 1
 #
 # ### The time from counts
 #
-# On `host:0`, the time of a kernel follows from its instructions and accesses: `explain_time` counts them for some blocks,
-# and finds the part of the device that bounds the kernel (docs/kernel-time.md). Does it put the rungs into the order of the
-# H200? Here are both at n = 512.
+# On `host:0`, the time of a kernel follows from its instructions and accesses: `explain_time` counts them for some
+# blocks, and finds the part of the device that bounds the kernel (docs/kernel-time.md). Does it put the rungs into the
+# order of the H200? Here are both at n = 512.
 
 # %%
 size = 512
@@ -387,9 +388,9 @@ print()
 print(explained["05_thread_tile_2d"][0])
 
 # %% [markdown]
-# The order is the same, but for pairs with nearly equal times. n = 512 is small: tiles of 128 × 128 give 16 blocks to the 132 multiprocessors of an H200, so
-# rungs 05 and 06 are slower here than rung 03. The table says so: their bound is the *latency* of one block, and the busiest
-# multiprocessor has more than 8 times the mean work.
+# The order is the same, but for pairs with nearly equal times. n = 512 is small: tiles of 128 × 128 give 16 blocks to the
+# 132 multiprocessors of an H200, so rungs 05 and 06 are slower here than rung 03. The table says so: their bound is the
+# *latency* of one block, and the busiest multiprocessor has more than 8 times the mean work.
 #
 # ### On this device
 #
@@ -458,8 +459,8 @@ assert 1e-5 < errors["tensor_cores, tf32"] < 1e-3
 # ## Exercise: a tile of your own
 #
 # With tiles of `SIDE` × `SIDE` elements, each element of A is read n / SIDE times. Write the kernel: the block computes
-# one tile of C, in a loop over tiles of A and B that its threads load into shared memory together. All sizes are multiples
-# of `SIDE`. The check counts the loads.
+# one tile of C, in a loop over tiles of A and B that its threads load into shared memory together. All sizes are
+# multiples of `SIDE`. The check counts the loads.
 
 # %%
 HEADER = "#define SIDE 16\n"

@@ -1,10 +1,11 @@
 # %% [markdown]
 # # Hopper's matrix product
 #
-# The notebook [14_matmul](14_matmul.ipynb) ended with tensor cores: one instruction of a warp, `mma`, multiplies 16 × 16 by
-# 16 × 8 numbers. The warp is busy with feeding it: `ldmatrix` has to bring the factors from shared memory to registers, for
-# every few products. Hopper (compute capability 9.0) has another instruction, `wgmma`: four warps together, a *warpgroup*,
-# multiply 64 × 16 by 16 × N numbers, and the tensor cores read both factors from shared memory *by themselves*.
+# The notebook [14_matmul](14_matmul.ipynb) ended with tensor cores: one instruction of a warp, `mma`, multiplies 16 × 16
+# by 16 × 8 numbers. The warp is busy with feeding it: `ldmatrix` has to bring the factors from shared memory to
+# registers, for every few products. Hopper (compute capability 9.0) has another instruction, `wgmma`: four warps
+# together, a *warpgroup*, multiply 64 × 16 by 16 × N numbers, and the tensor cores read both factors from shared memory
+# *by themselves*.
 #
 # This notebook takes the instruction apart, and then runs the package's kernel, `matmul/10_wgmma`. The simulated device
 # executes the same instructions, so you need no GPU. It computes their results, but it does not model the speed of tensor
@@ -17,10 +18,10 @@ import numpy as np
 import cuscope as cs
 from cuscope import course
 
+course.follow_theme()  # figures in the colours of the page
 device = cs.current_device()
-hopper = cs.add_host_device(
-    "h200"
-)  # also where there is a GPU: its compiler would need the option for sm_90a
+# Also where there is a GPU: its compiler would need the option for sm_90a.
+hopper = cs.add_host_device("h200")
 rng = np.random.default_rng(6)
 print(device, "| the kernels of this notebook run on", hopper)
 
@@ -47,15 +48,16 @@ assert each["one mma"] > 2 * each["a warp of rung 09"] > 2 * each["one wgmma"]
 # %% [markdown]
 # ## A matrix in shared memory
 #
-# The instruction gets two *descriptors*, numbers of 64 bits that say where a factor lies. A row has 128 bytes: 64 halves, in
-# eight chunks of 16 bytes. The tensor cores read the same chunk of eight rows at once. If all rows were alike, these eight
-# chunks would lie in the same four banks. So the chunks of a row are *permuted*: chunk x of row r is at x ^ (r % 8).
+# The instruction gets two *descriptors*, numbers of 64 bits that say where a factor lies. A row has 128 bytes: 64 halves,
+# in eight chunks of 16 bytes. The tensor cores read the same chunk of eight rows at once. If all rows were alike, these
+# eight chunks would lie in the same four banks. So the chunks of a row are *permuted*: chunk x of row r is at x ^ (r %
+# 8).
 
 # %%
 row, chunk = np.mgrid[:8, :8]
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
 for ax, title, at in zip(axes, ("rows alike", "permuted"), (chunk, chunk ^ row % 8), strict=True):
-    ax.imshow(at, cmap="twilight", vmax=8)
+    ax.imshow(at, cmap="tab10", vmax=9)
     for r, x in np.ndindex(8, 8):
         ax.text(x, r, at[r, x], ha="center", va="center", color="white", fontweight="bold")
     ax.add_patch(plt.Rectangle((2.5, -0.5), 1, 8, fill=False, edgecolor="red", lw=2))
@@ -79,8 +81,8 @@ course.show("matmul/wgmma.cuh", "unsigned long long matrix_at", "}")
 # %% [markdown]
 # ## One slab, step by step
 #
-# The next kernel multiplies a slab: 64 × 64 numbers of A by 64 × 128 numbers of B. Shared memory is filled with two images
-# that NumPy has permuted. Then there are five steps:
+# The next kernel multiplies a slab: 64 × 64 numbers of A by 64 × 128 numbers of B. Shared memory is filled with two
+# images that NumPy has permuted. Then there are five steps:
 #
 # 1. The tensor cores read shared memory by another way (the *async proxy*) than the threads that wrote it. A fence and a
 #    barrier make the writes visible to them.
@@ -144,7 +146,7 @@ owner[rows, columns] = thread
 fig, axes = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
 axes[0].imshow(owner // 32, cmap="viridis")
 axes[0].set_title("the warp that has an element of C", fontsize="medium")
-axes[1].imshow(owner[:16, :16], cmap="twilight", vmax=40)
+axes[1].imshow(owner[:16, :16] // 4 % 2 + owner[:16, :16] % 4 * 2, cmap="tab10", vmax=9)
 for y, x in np.ndindex(16, 16):
     axes[1].text(x, y, owner[y, x], ha="center", va="center", color="white", fontsize=6)
 axes[1].set_title("the thread, for the first 16 rows and columns", fontsize="medium")
@@ -169,10 +171,10 @@ assert not np.allclose(wrong, exact, rtol=1e-2)
 # %% [markdown]
 # ## The whole kernel
 #
-# `wgmma` only starts the products, and `cp.async` only starts copies. So the kernel has several slabs under way: while the
-# tensor cores multiply one, the threads copy the slab after the next one. A block has two warpgroups, each with 64 rows of
-# C. In the main loop, each step waits for *its* copies, starts its products, starts a copy, and waits for the products of
-# the step *before*, whose slab is overwritten next.
+# `wgmma` only starts the products, and `cp.async` only starts copies. So the kernel has several slabs under way: while
+# the tensor cores multiply one, the threads copy the slab after the next one. A block has two warpgroups, each with 64
+# rows of C. In the main loop, each step waits for *its* copies, starts its products, starts a copy, and waits for the
+# products of the step *before*, whose slab is overwritten next.
 
 # %%
 course.show("matmul/10_wgmma.cu", "for (int left = p.k", "wait_for_products<1>")
@@ -243,8 +245,8 @@ if device.compute_capability == (9, 0) and not device.simulated:
 # %% [markdown]
 # ## Exercise: the place of an element
 #
-# Write a function `place(row, column)` that gives the byte at which element (row, column) of a panel of 64 × 64 halves lies
-# in shared memory. The check puts the numbers there, and lets the tensor cores multiply them by the identity.
+# Write a function `place(row, column)` that gives the byte at which element (row, column) of a panel of 64 × 64 halves
+# lies in shared memory. The check puts the numbers there, and lets the tensor cores multiply them by the identity.
 
 
 # %%
@@ -290,6 +292,7 @@ assert solved
 # %% [markdown]
 # ## To try
 #
-# 1. Leave out `show_to_tensor_cores()` in the slab's kernel. The simulated device gives the same result; why may a GPU not?
+# 1. Leave out `show_to_tensor_cores()` in the slab's kernel. The simulated device gives the same result; why may a GPU
+#    not?
 # 2. Start the products of both panels of B as two groups of `m64n64k16`. Which descriptors do they need?
 # 3. How many slabs of 128 × 256 tiles fit into the 227 KiB of shared memory that a block of an H200 can have?

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,30 @@ import pytest
 import cuscope as cs
 from cuscope import _cli, course
 
+ROOT = Path(__file__).resolve().parents[2]
+# The rows of docs/course.md: | section | [05](../notebooks/05_streams.ipynb) | heading | ...
+ROWS = re.findall(
+    r"^\| ([^|]+) \| \[\d\d\]\(([^)]+)\) \| ([^|]+) \|",
+    (ROOT / "docs" / "course.md").read_text(),
+    re.MULTILINE,
+)
+
+
+def headings(notebook: Path) -> set[str]:
+    cells = json.loads(notebook.read_text())["cells"]
+    text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return set(re.findall(r"^#+ (.*)$", text, re.MULTILINE))
+
+
+def test_sections_of_the_documents_lead_to_headings_of_notebooks() -> None:
+    wrong = [row for row in ROWS if row[2] not in headings(ROOT / "docs" / row[1])]
+
+    assert len(ROWS) > 60
+    assert wrong == []
+
 
 def test_package_has_every_notebook_of_the_repository() -> None:
-    repository = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
+    repository = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
     assert [path.name for path in course.notebooks()] == [path.name for path in repository]
     assert all(a.read_bytes() == b.read_bytes() for a, b in zip(course.notebooks(), repository, strict=True))

@@ -44,14 +44,18 @@ def test_links_of_a_notebook_lead_to_other_notebooks(path: Path) -> None:
     cells = nbformat.read(path, as_version=4).cells
     text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     for link in re.findall(r"\]\(([^)#:]+)\)", text):
-        assert (path.parent / link) in NOTEBOOKS, f"{link}: a copied notebook has only the other notebooks beside it"
+        assert (path.parent / link) in NOTEBOOKS, (
+            f"{link}: a copied notebook has only the other notebooks beside it"
+        )
 
 
 @each_notebook
 def test_exercise_of_a_notebook_is_open_and_has_a_folded_solution(path: Path) -> None:
     code = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     exercises = {
-        name for cell in code for name in re.findall(r"^@course\.exercise\ndef (\w+)", cell.source, re.MULTILINE)
+        name
+        for cell in code
+        for name in re.findall(r"^@course\.exercise\ndef (\w+)", cell.source, re.MULTILINE)
     }
     for name in exercises:
         calls = [cell for cell in code if re.search(rf"^solved = {name}\(", cell.source, re.MULTILINE)]

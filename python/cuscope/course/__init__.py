@@ -10,12 +10,14 @@
 from .copying import Copied, copy_notebooks, notebooks
 from .exercises import exercise
 from .measuring import milliseconds, results, work
+from .plotting import follow_theme
 from .sources import kernel, kernel_sources, kernels, show
 
 __all__ = [
     "Copied",
     "copy_notebooks",
     "exercise",
+    "follow_theme",
     "kernel",
     "kernel_sources",
     "kernels",
