@@ -181,9 +181,10 @@ for model in ("k20x", "h200"):
 # %% [markdown]
 # ## How many queues?
 #
-# Streams are free, queues of the hardware are not: from compute capability 3.5 on there are 32. If there are more
-# streams, some share a queue. A command that waits for its turn then holds up the streams behind it in the queue. Here
-# each stream gets two kernels of one block and 1 ms. The device has room for all of them, so they should take 2 ms.
+# A program may have any number of streams, but from compute capability 3.5 on the hardware has 32 queues for them. If there
+# are more streams, some share a queue. A command that waits for its turn then holds up the streams behind it in the
+# queue. Here each stream gets two kernels of one block and 1 ms. The device has room for all of them, so they should
+# take 2 ms.
 
 # %%
 with cs.add_host_device("h200") as device:
@@ -431,8 +432,8 @@ broad
 # %% [markdown]
 # ### And on later devices
 #
-# From two copy engines on, depth first is no mistake any more, and on `fermi`, with its one queue for kernels, it is the
-# better order. So an order of issue is right for a device, not for ever: measure, or simulate.
+# From two copy engines on, depth first hides copies, too, and on `fermi`, with its one queue for kernels, it is the better
+# order. So the best order of issue depends on the device.
 
 # %%
 print("milliseconds: one stream, two streams depth first, two streams breadth first")
