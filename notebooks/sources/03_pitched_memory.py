@@ -168,7 +168,7 @@ assert len(copies) == 1
 
 # %%
 Node = np.dtype([("key", "i4"), ("left", "u8"), ("right", "u8")], align=True)
-allocations = []  # keeps the nodes alive: the device does not know who points to them
+allocations = []  # keeps the nodes alive: the device does not know which memory points to them
 
 
 def tree(keys):
@@ -278,4 +278,4 @@ assert solved
 # 1. From which width on is more than 90 % of the pitched memory used?
 # 2. Copy a box between two arrays of different pitches. How many copies does the trace have? And if you leave out every
 #    second row?
-# 3. Let `find` insert a key that is not there. Who allocates the node?
+# 3. Let `find` insert a key that is not there. Does the host or the kernel allocate the node?

@@ -170,7 +170,7 @@ print(forgotten.explain())
 forgotten
 
 # %% [markdown]
-# ## Exercise: who waits?
+# ## Exercise: which kernels wait?
 #
 # Three kernels are issued one behind the other, each with room for all: into stream A, into stream B, into stream C. For
 # each line of the table, do the second and the third kernel overlap with the first? Answer with pairs of True and False.
@@ -205,7 +205,7 @@ def overlaps(line):
 
 
 @course.exercise
-def check_who_waits(answers):
+def check_waits(answers):
     for line in LINES:
         assert tuple(answers[line]) == overlaps(line), f"line {line}: look again at A = {LINES[line][0]}"
 
@@ -213,14 +213,14 @@ def check_who_waits(answers):
 # %%
 answers = None  # for example {1: (True, True), 2: ...}
 
-solved = check_who_waits(answers)
+solved = check_waits(answers)
 
 # %% [markdown]
 # A solution is in the next cell, which is folded.
 
 # %% jupyter={"source_hidden": true} tags=["solution", "hide-input"]
 # The default stream waits for created streams, and they for it. A non-blocking stream does not take part.
-solved = check_who_waits({1: (True, True), 2: (False, False), 3: (False, True), 4: (True, False)})
+solved = check_waits({1: (True, True), 2: (False, False), 3: (False, True), 4: (True, False)})
 assert solved
 
 # %% [markdown]

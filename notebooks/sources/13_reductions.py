@@ -320,8 +320,8 @@ print()
 print(explained["01_interleaved_modulo"])
 
 # %% [markdown]
-# Rung 01 is bound by the *issue* of instructions: the slow `%` and the idle lanes take as many instructions as useful
-# work. From rung 07 on, only the way of the data to the multiprocessors counts.
+# Rung 01 is bound by the *issue* of instructions: `%` takes many of them, and a warp with few active lanes takes as many as
+# a full one. From rung 07 on, only the way of the data to the multiprocessors counts.
 #
 # ### On this device
 #

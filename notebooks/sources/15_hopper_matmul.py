@@ -228,8 +228,7 @@ for kind, (rate, share) in best.items():
 assert best["wgmma"][0] > 1.5 * best["tensor_cores"][0]
 
 # %% [markdown]
-# The rest to cuBLAS is said to be the work of the *tensor memory accelerator*: it copies whole tiles, so that no thread
-# computes addresses. This kernel does not use it.
+# This kernel does not use the *tensor memory accelerator*, which copies whole tiles so that no thread computes addresses.
 #
 # `cs.matmul` uses this kernel for large products of halves on a GPU of compute capability 9.0. `explain` says so:
 

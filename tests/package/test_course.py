@@ -34,6 +34,13 @@ def test_sections_of_the_documents_lead_to_headings_of_notebooks() -> None:
     assert wrong == []
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/course.md"])
+def test_page_names_every_notebook(page) -> None:
+    text = (ROOT / page).read_text()
+
+    assert [path.stem for path in course.notebooks() if path.stem not in text] == []
+
+
 def test_package_has_every_notebook_of_the_repository() -> None:
     repository = sorted((ROOT / "notebooks").glob("*.ipynb"))
 

@@ -258,3 +258,21 @@ print((t.spans["kind"] == "host function").sum())
 def test_a_capture_that_begins_while_a_trace_ends_is_not_disturbed(run_python):
     done = run_python(BEGINS_MEANWHILE)
     assert (done.stdout, done.stderr) == ("2\n2\n", "")
+
+
+def test_a_copy_between_two_simulated_devices_is_named_so():
+    one, two = cs.add_host_device("h200"), cs.add_host_device("h200")
+    with one:
+        x = cs.zeros(1000)
+    with two:
+        y = cs.zeros(1000)
+    one.synchronize()
+    two.synchronize()
+    with cs.trace() as trace:
+        y.copy_from(x)
+        y[:500].copy_from(y[500:])
+        y.copy_from(np.zeros(1000, np.float32))
+
+    names = trace.spans["name"][trace.spans["kind"] == "copy"].tolist()
+    assert names == ["device to other device", "device to device", "host to device"]
+    assert "device to other device" in trace.svg()

@@ -79,7 +79,12 @@ _OF_KIND = {
     "event wait": STALL,
 }
 _OF_ENGINE = {"copy to device": TO_DEVICE, "copy to host": TO_HOST, "copy on device": ON_DEVICE}
-_OF_COPY = {"host to device": TO_DEVICE, "device to host": TO_HOST, "device to device": ON_DEVICE}
+_OF_COPY = {
+    "host to device": TO_DEVICE,
+    "device to host": TO_HOST,
+    "device to device": ON_DEVICE,
+    "device to other device": OTHER_COPY,
+}
 
 
 def codes_of(column: np.ndarray) -> tuple[list[Any], np.ndarray]:

@@ -74,8 +74,19 @@ void describe_kernel(const KernelEffect& kernel, WorkRecord* record) {
         static_cast<std::uint32_t>(launch.kernel->static_shared_bytes + launch.dynamic_shared_bytes);
 }
 
+// The device that has the memory; -1 for memory of the host, and for managed memory.
+int device_of(const Machine& machine, const std::byte* address) {
+    const Allocation* found = machine.memory.find(address);
+    return found != nullptr && found->type == MemoryType::device ? found->device : -1;
+}
+
 void describe_copy(const Machine& machine, Engine engine, const CopyEffect& copy, WorkRecord* record) {
     record->bytes = static_cast<std::int64_t>(bytes_of(copy.extent()));
+    const int from = device_of(machine, copy.source().base), to = device_of(machine, copy.destination().base);
+    if (from >= 0 && to >= 0 && from != to) {
+        static const std::uint32_t between_devices = index_of_name("device to other device");
+        record->name = between_devices;
+    }
     const std::byte* host = engine == Engine::copy_to_device ? copy.source().base
                             : engine == Engine::copy_to_host ? copy.destination().base
                                                              : nullptr;
@@ -135,7 +146,7 @@ void Machine::record(const Command& command) {
             record.bytes = static_cast<std::int64_t>(bytes_of(set->extent()));
         }
     }
-    if (record.kind == ActivityKind::copy) record.name = direction(command.engine);
+    if (record.kind == ActivityKind::copy && record.name == 0) record.name = direction(command.engine);
     if (command.name != 0) record.name = command.name;
     const auto& stream = static_cast<const Stream&>(*command.stream);
     record.stream = stream.id;
