@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/counting/recorder.hpp"
+
 namespace cuscope::simt {
 namespace {
 
@@ -19,6 +21,22 @@ Sampling::Sampling(std::shared_ptr<Image> image, const cuscope_simt::KernelEntry
       counting_(std::move(counting)),
       blocks_(blocks),
       most_events_(most_events_of_launch / std::min(blocks, least_blocks)) {}
+
+Sampling::Sampling(std::shared_ptr<Image> image, const cuscope_simt::KernelEntry* kernel,
+                   std::shared_ptr<const Counting> counting, std::uint64_t blocks, std::uint64_t most,
+                   std::shared_ptr<Counting> profiled)
+    : image_(std::move(image)),
+      kernel_(kernel),
+      counting_(std::move(counting)),
+      blocks_(blocks),
+      profiled_(std::move(profiled)),
+      most_events_(~std::uint64_t{0}),
+      chosen_(true) {
+    const std::uint64_t count = std::min(blocks, std::max<std::uint64_t>(1, most));
+    for (std::uint64_t i = 0; i < count; ++i)
+        taken_.push_back(static_cast<std::uint64_t>(static_cast<double>(blocks) / static_cast<double>(count) *
+                                                    static_cast<double>(i)));
+}
 
 bool Sampling::takes(std::uint64_t index) const {
     if (index == 0) return true;
@@ -62,6 +80,12 @@ void Sampling::add(BlockProfile profile) {
         profile.units = {};
     const std::scoped_lock lock(mutex_);
     profiles_.push_back(std::move(profile));
+}
+
+void Sampling::add(const Recorder& recorder) {
+    if (!profiled_) return;
+    profiled_->add(recorder.sums());
+    recorder.add_lines();
 }
 
 const std::vector<BlockProfile>& Sampling::profiles() {
