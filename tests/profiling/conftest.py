@@ -11,7 +11,7 @@ import cuscope as cs
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from profiled_kernels import SOURCE, VARIABLE  # noqa: E402
+from profiled_kernels import SOURCE, VARIABLE
 
 
 @pytest.fixture(scope="session")

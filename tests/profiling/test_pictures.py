@@ -7,10 +7,10 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from profiled_kernels import number_of
 
 import cuscope as cs
 from cuscope._profiling.roofline import numbers_of
-from profiled_kernels import number_of
 
 pytestmark = pytest.mark.host_only("a real GPU does not count")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from profiled_kernels import number_of
 
 import cuscope as cs
-from profiled_kernels import number_of
 
 pytestmark = pytest.mark.host_only("a real GPU does not count")
 
@@ -48,16 +48,17 @@ def test_more_blocks_than_there_are_counts_all(kernels):
     assert (profile.blocks, profile.counted_blocks) == (2, 2)
 
 
-def test_the_time_is_about_that_of_explain_time(kernels, monkeypatch):
-    monkeypatch.delenv("CUSCOPE_KERNEL_TIME", raising=False)
-    n = 1 << 20
-    x, y = cs.zeros(n, np.float32), cs.zeros(n, np.float32)
+@pytest.mark.usefixtures("times_from_counts")
+def test_the_time_is_about_that_of_explain_time():
+    kernel = cs.Module(
+        "__global__ void twice(float* x) { x[blockIdx.x * blockDim.x + threadIdx.x] *= 2; }"
+    ).twice
+    x = cs.zeros(1 << 20, np.float32)
+    shape = {"grid": 1 << 12, "block": 256}
 
-    profile = kernels.strided.profile(x, y, 1, grid=n // 256, block=256, blocks=50)
+    profile = kernel.profile(x, **shape, blocks=50)
 
-    assert profile.time.seconds == pytest.approx(
-        kernels.strided.explain_time(x, y, 1, grid=n // 256, block=256).seconds, rel=0.1
-    )
+    assert profile.time.seconds == pytest.approx(kernel.explain_time(x, **shape).seconds, rel=0.1)
 
 
 def test_a_kernel_without_source_is_refused(kernels, tmp_path):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from profiled_kernels import number_of
 
 import cuscope as cs
-from profiled_kernels import number_of
 
 pytestmark = pytest.mark.host_only("a real GPU does not count")
 

@@ -48,7 +48,7 @@ def _table(profile: Profile) -> str:
     source = _whole_source(profile)
     rows: list[tuple[bool, list[str]]] = []
     if mine and source:
-        first, last = max(min(mine) - 2, 1), min(max(mine) + 1, len(source))
+        first, last = min(mine), min(max(mine), len(source))
         for number in range(first, last + 1):
             cells: tuple[str, ...] = cells_of(mine[number], everything) if number in mine else ("",) * 7
             rows.append((number in found, [str(number), *cells, source[number - 1]]))

@@ -90,11 +90,9 @@ class ProfiledAccess:
 
     @property
     def stride(self) -> int | None:
-        """The distance in bytes between the addresses of neighbouring lanes, if most of them have the same; else None."""
-        lanes = [i for i, at in enumerate(self.example) if at is not None]
-        steps = Counter(
-            (self.example[b] or 0) - (self.example[a] or 0) for a, b in pairwise(lanes) if b == a + 1
-        )
+        """The distance in bytes between the addresses of neighbouring lanes that take part, if most have the same."""
+        taken = [at for at in self.example if at is not None]
+        steps = Counter(after - before for before, after in pairwise(taken))
         if not steps:
             return None
         step, count = steps.most_common(1)[0]

@@ -18,7 +18,7 @@ LEFT, RIGHT, TOP, BOTTOM = 76, 20, 40, 46
 
 
 def _short(value: float) -> str:
-    for name, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+    for name, size in (("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if value >= size:
             return f"{value / size:.3g} {name}"
     return f"{value:.3g} "
@@ -87,8 +87,9 @@ def draw(profile: Profile) -> str:
         body.append(
             f'<path class="csRoof" stroke-width="1.6" d="M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}H{x2:.1f}"/>'
         )
-        middle = (x0 + x1) / 2, (y0 + y1) / 2
-        body.append(label(middle[0] + 8, middle[1] + 12, f"{title}: {_short(bandwidth)}B/s", "csSoft"))
+        across, up, style = (-8, -8, "csSoft csE") if name == "l2" else (8, 14, "csSoft")
+        text = f"{title}: {_short(bandwidth)}B/s"
+        body.append(label((x0 + x1) / 2 + across, (y0 + y1) / 2 + up, text, style))
     x, y = at(10.0**right, roof)
     body.append(label(x - 4, y - 6, f"{_short(roof).strip()}/s", "csSoft csE"))
     for name, title, bandwidth, intensity in levels:

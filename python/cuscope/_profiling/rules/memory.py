@@ -35,11 +35,13 @@ def _elements(stride: int, size: int) -> str:
 
 
 def _share(profile: Profile, *parts: str) -> float:
-    """The largest of these parts of the device's time, in relation to the time of the launch."""
+    """The largest of these parts of the device's time, in relation to the time of the launch; at least a tenth, so that
+    launches that are too small for the device show their mistakes first.
+    """
     time = profile.time
     if time is None or time.seconds <= 0:
         return 1.0
-    return min(1.0, max(time.parts[part] for part in parts) / time.seconds)
+    return min(1.0, max(0.1, max(time.parts[part] for part in parts) / time.seconds))
 
 
 def _is_misaligned(one: ProfiledAccess) -> bool:
