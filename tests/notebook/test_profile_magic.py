@@ -43,6 +43,14 @@ def test_equal_launches_are_shown_once_with_their_number(cells):
     assert len(cells.names["p"]) == 3
 
 
+def test_only_the_first_profiles_of_many_are_shown(cells):
+    shown, _ = cells.shown("%%profile p\nfor n in range(1, 13): mod.twice[1, n](x, 1)")
+
+    assert len(pages(shown)) == 10
+    assert "2 other profiles are not shown" in shown.stdout
+    assert len(cells.names["p"]) == 12
+
+
 def test_launches_of_functions_that_the_cell_calls_are_profiled(cells):
     cells.run("def work():\n    mod.twice[1, 32](x, 1)")
 

@@ -75,11 +75,10 @@ def test_executions_and_active_threads_of_a_branch(kernels):
     profile = kernels.one_in.profile(cs.zeros(96, np.float32), 8, grid=1, block=96)
 
     inside = profile.line(number_of("for (int i = 0; i < 50; ++i)"))
-    outside = profile.line(number_of("float v = 1;"))
     assert inside.active_threads == pytest.approx(4, abs=0.2)
     assert inside.executions >= 50 * 3
-    assert outside.thread_executions == 96
     branch = profile.line(number_of("if (threadIdx.x % step == 0)"))
+    assert (branch.executions, branch.thread_executions) == (3, 96)
     assert (branch.branches, branch.divergent_branches) == (3, 3)
 
 
@@ -135,6 +134,15 @@ def test_instructions_of_lines_add_up(kernels):
         profile.counters["thread_instructions"] / profile.counters["instructions"]
     )
     assert 0 < profile.counters["active_threads"] < 32
+
+
+def test_instructions_are_those_behind_the_time_of_the_launch(kernels):
+    n = 64
+    x, y, z = (cs.zeros((n, n), np.float32) for _ in range(3))
+
+    profile = kernels.matmul.profile(x, y, z, n, grid=(4, 4), block=(16, 16))
+
+    assert profile.counters["instructions"] == pytest.approx(profile.time.instructions, rel=0.02)
 
 
 def test_sectors_that_were_loaded_are_counted_once(kernels):

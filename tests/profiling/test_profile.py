@@ -102,7 +102,7 @@ def test_a_line_without_accesses_has_no_drawing(kernels):
     profile = kernels.one_in.profile(cs.zeros(32, np.float32), 1, grid=1, block=32)
 
     with pytest.raises(ValueError, match="does not access memory; these lines do"):
-        profile.accesses(number_of("float v = 1;"))
+        profile.accesses(number_of("if (threadIdx.x % step == 0)"))
 
 
 def test_an_instruction_that_the_line_does_not_have(kernels):

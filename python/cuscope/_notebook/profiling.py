@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["magic"]
 
+MOST_SHOWN = 10  # profiles below a cell
+
 
 def _parser() -> Any:
     parser = parser_of(
@@ -42,7 +44,7 @@ def _show(profiles: list[Profile], as_text: bool) -> None:
     shown: dict[tuple[object, ...], list[Profile]] = {}
     for profile in profiles:
         shown.setdefault(_shape(profile), []).append(profile)
-    for same in shown.values():
+    for same in list(shown.values())[:MOST_SHOWN]:
         times = f"{len(same)} launches like this:" if len(same) > 1 else ""
         if as_text:
             print("\n".join(filter(None, (times, str(same[0])))))  # noqa: T201 - below the cell
@@ -50,6 +52,8 @@ def _show(profiles: list[Profile], as_text: bool) -> None:
             heading = f"<div>{times}</div>" if times else ""
             made: Any = display
             made.display(made.HTML(heading + same[0]._repr_html_()))
+    if len(shown) > MOST_SHOWN:
+        print(f"%%profile: {len(shown) - MOST_SHOWN} other profiles are not shown; `%%profile p` keeps all")  # noqa: T201
 
 
 def magic(shell: Any) -> Callable[[str, str], Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .building import lines_of
 from .records import ProfiledLine, ProfileFinding
@@ -220,6 +220,19 @@ class Profile:
         return (
             f"<Profile of {self.kernel}: {self.counted_blocks} of {self.blocks} blocks, {len(self.lines)} lines, "
             f"{found} finding{'' if found == 1 else 's'}>"
+        )
+
+    # A profile never changes, so a copy is the profile itself.
+    def __copy__(self) -> Profile:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Profile:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "Profile cannot be pickled, because its counts and its time belong to this process; keep str(profile), or "
+            "pickle profile.lines and dict(profile.counters)"
         )
 
     def _repr_html_(self) -> str:

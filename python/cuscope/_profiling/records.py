@@ -246,7 +246,7 @@ class ProfileFinding:
     """What was found, in a sentence with numbers."""
     advice: str
     """What to do."""
-    numbers: Mapping[str, float]
+    numbers: Mapping[str, float] = dataclasses.field(hash=False)
     """The numbers in the sentence, by name."""
     weight: float = dataclasses.field(default=0, repr=False)
     """How much of the kernel's work it concerns, from 0 to 1. Findings are in this order."""
