@@ -176,3 +176,16 @@ def test_lines_of_headers_come_last_and_have_their_text():
     assert profile.lines[-1].file.endswith("scale.h")
     assert profile.line(2, "scale.h").text == "return v * 3.0f;"
     assert profile.line(3).load_requests == 1
+
+
+def test_lines_of_headers_in_a_folder_have_their_text(tmp_path):
+    (tmp_path / "scale.cuh").write_text("__device__ float scaled(float v) {\n    return v * 3.0f;\n}\n")
+    (tmp_path / "kernel.cu").write_text(
+        '#include "scale.cuh"\n__global__ void f(float* x) {\n    x[threadIdx.x] = scaled(x[threadIdx.x]);\n}\n'
+    )
+    kernel = cs.Module.from_file(tmp_path / "kernel.cu").f
+
+    profile = kernel.profile(cs.zeros(32, np.float32), grid=1, block=32)
+
+    assert profile.line(2, "scale.cuh").text == "return v * 3.0f;"
+    assert profile.line(3).text == "x[threadIdx.x] = scaled(x[threadIdx.x]);"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from .records import ProfiledAccess, ProfiledLine
@@ -13,17 +16,29 @@ MEMORY = "memory"
 
 
 class Source:
-    """The texts of a kernel's source and of the headers that were given with it."""
+    """The texts of a kernel's source, of the headers that were given with it, and of those in its folders."""
 
     def __init__(self, source: Mapping[str, Any] | None) -> None:
         self.texts: dict[str, list[str]] = {}
+        self.folders: list[Path] = []
         if source is not None:
             for name, text in (*source["headers"], (source["file_name"], source["text"])):
                 self.texts[_base(name)] = text.splitlines()
+            self.folders = [Path(source["file_name"]).parent, *map(Path, source["include_paths"])]
 
     def line(self, file: str, number: int) -> str:
-        lines = self.texts.get(_base(file), [])
+        lines = self._lines(file)
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
+
+    def _lines(self, file: str) -> list[str]:
+        known = self.texts.get(_base(file))
+        if known is not None or not file:
+            return known or []
+        for path in (Path(file), *(folder / file for folder in self.folders)):
+            with contextlib.suppress(OSError, ValueError):
+                known = path.read_text(errors="replace").splitlines()
+                break
+        return self.texts.setdefault(_base(file), known or [])
 
 
 def _base(name: str) -> str:
@@ -65,8 +80,6 @@ def _access(row: Mapping[str, Any]) -> ProfiledAccess:
 
 def _merged(accesses: Iterable[ProfiledAccess]) -> tuple[ProfiledAccess, ...]:
     """One row for the copies of an instruction that an unrolled loop has."""
-    from dataclasses import replace
-
     merged: dict[tuple[object, ...], ProfiledAccess] = {}
     for one in accesses:
         known = merged.get(one.shape)
