@@ -10,6 +10,12 @@ __global__ void strided(const float* x, float* y, int stride) {
 __global__ void gather(const int* at, const float* x, float* y) {
     y[threadIdx.x] = x[at[threadIdx.x]];
 }
+__global__ void shuffled(const int* at, float* y) {
+    __shared__ float s[1024];
+    s[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    y[threadIdx.x] = s[at[threadIdx.x]];
+}
 __global__ void column(const float* x, float* y) {
     __shared__ float tile[32][WIDTH];
     tile[threadIdx.y][threadIdx.x] = x[threadIdx.y * 32 + threadIdx.x];

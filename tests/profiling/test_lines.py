@@ -154,6 +154,34 @@ def test_sectors_that_were_loaded_are_counted_once(kernels):
     assert dict(profile.different_load_sectors) == {"A": n * n * 4 // 32, "B": n * n * 4 // 32, "C": 0}
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_sectors_of_random_addresses_are_those_that_numpy_finds(kernels, seed):
+    at = np.random.default_rng(seed).integers(0, 4096, 256, dtype=np.int32)
+    x, y = cs.zeros(4096, np.float32), cs.zeros(256, np.float32)
+
+    profile = kernels.gather.profile(cs.to_device(at), x, y, grid=1, block=256)
+
+    (access,) = (one for line in profile.lines for one in line.accesses if one.memory == "x")
+    sectors = [len(np.unique(warp * 4 // 32)) for warp in at.reshape(8, 32)]
+    worst = int(np.argmax(sectors))
+    assert access.sectors == sum(sectors)
+    assert access.ideal_sectors == sum(min(one, 4) for one in sectors)
+    assert (access.example_warp, access.example_cost) == (worst, sectors[worst])
+    assert access.example == tuple((at.reshape(8, 32)[worst] * 4).tolist())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_wavefronts_of_random_addresses_are_those_that_numpy_finds(kernels, seed):
+    at = np.random.default_rng(seed).integers(0, 1024, 1024, dtype=np.int32)
+
+    profile = kernels.shuffled.profile(cs.to_device(at), cs.zeros(1024, np.float32), grid=1, block=1024)
+
+    line = profile.line(number_of("y[threadIdx.x] = s[at[threadIdx.x]]"))
+    expected = [max(np.bincount(np.unique(warp) % 32)) for warp in at.reshape(32, 32)]
+    assert line.wavefronts == sum(expected)
+    assert line.bank_conflicts == sum(expected) - 32
+
+
 def test_the_same_launch_has_the_same_profile(kernels):
     rng = np.random.default_rng(5)
     at = cs.to_device(rng.integers(0, 4096, 256, dtype=np.int32))

@@ -52,6 +52,12 @@ def test_a_block_that_does_not_fill_its_warps(kernels):
     assert finding.line == 0
 
 
+def test_a_block_smaller_than_a_warp(kernels):
+    (finding,) = found(kernels.one_in.profile(cs.zeros(1, np.float32), 1, grid=1, block=1), "partial warp")
+
+    assert finding.text == "a block of 1 thread has 1 of the 32 lanes of a warp"
+
+
 def test_a_block_of_whole_warps(kernels):
     assert found(kernels.one_in.profile(cs.zeros(64, np.float32), 1, grid=1, block=64), "partial warp") == []
 
@@ -68,6 +74,12 @@ def test_a_constant_without_f_computes_with_doubles(kernels):
 
 def test_floats_alone_are_no_doubles(kernels):
     assert found(kernels.half.profile(cs.zeros(64, np.float32), 2.0, grid=1, block=64), "doubles") == []
+
+
+def test_a_kernel_for_doubles_may_compute_with_them():
+    kernel = cs.Module("__global__ void half(double* x) { x[threadIdx.x] *= 0.5; }").half
+
+    assert found(kernel.profile(cs.zeros(64, np.float64), grid=1, block=64), "doubles") == []
 
 
 def test_fewer_blocks_than_multiprocessors(kernels):

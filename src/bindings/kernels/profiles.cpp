@@ -1,7 +1,7 @@
 // The rows of a profile, from which cuscope._profiling makes a Profile.
 #include <pybind11/stl.h>
 
-#include <optional>
+#include <utility>
 
 #include "bindings/kernels/launch.hpp"
 #include "runtime/launch_profile.hpp"
@@ -86,6 +86,20 @@ std::uint64_t wanted_blocks(const py::object& blocks) {
     return static_cast<std::uint64_t>(count);
 }
 
+// The launches of this thread are part of a profile, and are not profiled themselves.
+thread_local bool in_profile = false;
+
+class InProfile {
+  public:
+    InProfile() : before_(std::exchange(in_profile, true)) {}
+    InProfile(const InProfile&) = delete;
+    InProfile& operator=(const InProfile&) = delete;
+    ~InProfile() { in_profile = before_; }
+
+  private:
+    const bool before_;
+};
+
 }  // namespace
 
 py::object profile(const KernelLaunch& launch, const py::tuple& values, const py::object& blocks) {
@@ -95,6 +109,7 @@ py::object profile(const KernelLaunch& launch, const py::tuple& values, const py
     config.profiled_blocks = wanted_blocks(blocks);
     const py::module_ module = py::module_::import("cuscope._profiling");
     if (!its.device()->simulated()) {
+        const InProfile launches;
         return module.attr("profile_elsewhere")(
             py::cast(launch.kernel.get()), source_of(its), fast_object(KernelLaunch(launch)), values,
             triple(config.grid), triple(config.block), config.dynamic_shared_bytes, blocks);
@@ -139,7 +154,6 @@ namespace {
 // Set while launches_are_profiled; read and written with the GIL.
 PyObject* wanted_blocks_of_launches = nullptr;
 PyObject* taker_of_profiles = nullptr;
-thread_local bool in_place = false;
 
 void profile_launches(const py::object& taker, const py::object& blocks) {
     if (!taker.is_none()) wanted_blocks(blocks);
@@ -155,17 +169,14 @@ void profile_launches(const py::object& taker, const py::object& blocks) {
 }  // namespace
 
 bool profiled_in_place(const KernelLaunch& launch, const py::tuple& values) {
-    if (!detail::launches_are_profiled.load(std::memory_order_relaxed) || in_place) return false;
+    if (!detail::launches_are_profiled.load(std::memory_order_relaxed) || in_profile) return false;
     const core::Kernel& kernel = *launch.kernel.get();
     const core::StreamPtr stream =
         launch.stream ? launch.stream->open() : core::current_stream(kernel.device());
     if (kernel.request() == nullptr || stream->capture() != nullptr) return false;
     const auto taker = py::reinterpret_borrow<py::object>(taker_of_profiles);
     const auto blocks = py::reinterpret_borrow<py::object>(wanted_blocks_of_launches);
-    in_place = true;
-    struct End {
-        ~End() { in_place = false; }
-    } const end;
+    const InProfile launches;
     taker(profile(launch, values, blocks));
     return true;
 }

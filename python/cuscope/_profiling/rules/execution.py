@@ -91,14 +91,23 @@ def partial_warp(profile: Profile) -> Iterator[ProfileFinding]:
         return
     warps = -(-threads // LANES)
     wasted = (LANES - rest) / (warps * LANES)
-    text = f"blocks of {threads} threads have {warps} warp{'s' if warps > 1 else ''}, of which the last has {rest} of 32 lanes"
+    text = (
+        f"blocks of {threads} threads have {warps} warps, of which the last has {rest} of 32 lanes"
+        if warps > 1
+        else f"a block of {threads} thread{'s' if threads > 1 else ''} has {rest} of the 32 lanes of a warp"
+    )
     advice = "Make the number of threads in a block a multiple of 32."
     numbers = {"threads": threads, "lanes": rest}
     yield ProfileFinding("partial warp", 0, text, advice, numbers, wasted * 0.8)
 
 
 def doubles(profile: Profile) -> Iterator[ProfileFinding]:
-    """Operations with doubles, of which the device does fewer than of those with floats."""
+    """Operations with doubles, of which the device does fewer than of those with floats.
+
+    A kernel that reads or writes elements of 8 bytes is meant to compute with doubles.
+    """
+    if any(one.space == "global" and one.bytes == 8 for line in profile.lines for one in line.accesses):
+        return
     peaks = profile.peaks
     slower = peaks["operations32"] / peaks["operations64"]
     rows = profile._facts["code"]
