@@ -22,8 +22,11 @@ MOST_ROWS = 32
 
 
 def _lanes_text(lanes: list[int]) -> str:
-    """ "5", or "0-31" for several lanes."""
-    return str(lanes[0]) if len(lanes) == 1 else f"{lanes[0]}-{lanes[-1]}"
+    """ "5", "0-31" for several lanes, and "12+" where a cell has no room for them."""
+    if len(lanes) == 1:
+        return str(lanes[0])
+    text = f"{lanes[0]}-{lanes[-1]}"
+    return text if len(text) <= 4 else f"{lanes[0]}+"
 
 
 def _position(profile: Profile, index: int) -> str:
@@ -62,7 +65,7 @@ def draw(profile: Profile, one: ProfiledAccess) -> str:
     busiest = {bank: max(len(in_bank[bank, phase]) for phase in range(4)) for bank in range(32)}
 
     what = {"load": "load of", "store": "store to", "atomic": "atomic operation on"}[one.kind]
-    title = f"line {one.line}: {what} {one.memory}, {one.bytes} bytes a lane"
+    title = f"line {one.line}: {what} {one.memory}, {one.bytes} byte{'s' if one.bytes > 1 else ''} a lane"
     place = f"warp {one.example_warp} of block {_position(profile, one.example_block)}"
     if one.kind == "atomic":
         cost = f"{one.example_cost} lane{'s' if one.example_cost != 1 else ''} at one address"

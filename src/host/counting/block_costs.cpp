@@ -176,7 +176,7 @@ void count(const Line& line, Costs& costs) {
             costs.expand(is_double ? "sqrt" : "sqrtf");
         } else if (any({"ucomi", "comi", "cmp", "min", "max", "vfma", "vfnm", "vfms"})) {
             others += 1;
-            operations += starts(name, "vf") ? 2 : 1;
+            operations += starts(name, "vf") ? 2 : 0;  // fused multiplications and additions
         } else if (any({"padd", "psub", "pmul", "pcmp", "pmin", "pmax", "psll", "psrl", "psra"})) {
             costs.integer += 1;
         }

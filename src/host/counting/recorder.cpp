@@ -58,6 +58,12 @@ void Recorder::begin(Setting setting) {
     behind_.assign(setting_.threads, {});
 }
 
+void Recorder::begin_block(std::uint64_t index) {
+    if (!lines_) return;
+    lines_->begin_block(index);
+    std::fill(behind_.begin(), behind_.end(), Behind{});
+}
+
 void Recorder::add_lines() const {
     if (!lines_) return;
     std::vector<std::uint32_t> offsets(kinds_.size());

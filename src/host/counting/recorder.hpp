@@ -40,9 +40,7 @@ class Recorder {
     };
 
     void begin(Setting setting);
-    void begin_block(std::uint64_t index) {
-        if (lines_) lines_->begin_block(index);
-    }
+    void begin_block(std::uint64_t index);
 
     void access(unsigned thread, const char* instruction, std::uintptr_t address, unsigned bytes,
                 cuscope_simt::Access access);

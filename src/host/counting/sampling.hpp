@@ -21,8 +21,8 @@ class Sampling {
     // `counting` knows the ranges of memory.
     Sampling(std::shared_ptr<Image> image, const cuscope_simt::KernelEntry* kernel,
              std::shared_ptr<const Counting> counting, std::uint64_t blocks);
-    // For a profile: takes block 0 and so many others as make `most`, in equal distances, and records all of
-    // their events. `profiled`: gets their counts; null: they are counted by the launch itself.
+    // For a profile: takes `most` blocks, among them block 0, and records all of their events. `profiled`:
+    // gets their counts; null: they are counted by the launch itself.
     Sampling(std::shared_ptr<Image> image, const cuscope_simt::KernelEntry* kernel,
              std::shared_ptr<const Counting> counting, std::uint64_t blocks, std::uint64_t most,
              std::shared_ptr<Counting> profiled);
