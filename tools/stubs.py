@@ -26,6 +26,7 @@ IMPORTS = {
     "types": ["EllipsisType", "TracebackType"],
     "typing": ["Any", "ClassVar", "NoReturn"],
     "numpy.typing": ["ArrayLike", "DTypeLike", "NDArray"],
+    "._profiling": ["Profile"],
     "._protocols": ["CudaArrayInterface", "CudaStream", "DLPackArray"],
 }
 CLASSES = [value for value in vars(_core).values() if isinstance(value, type)]

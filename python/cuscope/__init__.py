@@ -99,6 +99,7 @@ from ._errors import CaptureError, CompileError, CudaError, OutOfMemoryError, Pe
 from ._matmul import Matmul, Variant, matmul
 from ._models import Model, add_host_device, model, models
 from ._progress import show_progress
+from ._profiling import Profile, ProfiledAccess, ProfiledLine, ProfileFinding, ProfilePicture
 from ._reduce import Reduce, reduce
 from .tracing import range, trace
 
@@ -126,6 +127,8 @@ __all__ = [
     # modules and kernels
     "AccessPolicyWindow", "Counts", "FunctionAttributes", "GlobalCounts", "Kernel", "KernelLaunch", "KernelTime", "Module",
     "Parameter",
+    # profiles of kernels
+    "Profile", "ProfileFinding", "ProfilePicture", "ProfiledAccess", "ProfiledLine",
     # graphs
     "Capture", "Graph", "GraphExec", "GraphNode", "GraphUpdate", "exchange_capture_mode",
     # operations

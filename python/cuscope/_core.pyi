@@ -5,6 +5,7 @@ from os import PathLike
 from types import EllipsisType
 from typing import Any, NoReturn
 from numpy.typing import ArrayLike, DTypeLike, NDArray
+from ._profiling import Profile
 from ._protocols import CudaArrayInterface, CudaStream, DLPackArray
 
 import numpy
@@ -831,6 +832,31 @@ class Kernel:
         preferred_shared_memory_carveout: int | None = None,
         nvlink_util_centric_scheduling: bool = False,
     ) -> Counts: ...
+    def profile(
+        self,
+        *args: Any,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        stream: Stream | CudaStream | None = None,
+        shared: int = 0,
+        duration: float | None = None,
+        cooperative: bool = False,
+        cluster: int | Sequence[int] | None = None,
+        preferred_cluster: int | Sequence[int] | None = None,
+        cluster_scheduling_policy: str | None = None,
+        priority: int | None = None,
+        programmatic: bool = False,
+        programmatic_stream_serialization: bool = False,
+        programmatic_event: Event | None = None,
+        trigger_at_block_start: bool = False,
+        launch_completion_event: Event | None = None,
+        mem_sync_domain: str | None = None,
+        mem_sync_domain_map: Sequence[int] | None = None,
+        access_policy_window: AccessPolicyWindow | None = None,
+        preferred_shared_memory_carveout: int | None = None,
+        nvlink_util_centric_scheduling: bool = False,
+        blocks: int | None = None,
+    ) -> Profile: ...
     def explain_time(
         self,
         *args: Any,
@@ -1407,6 +1433,7 @@ def prod(
     *,
     stream: Stream | CudaStream | None = None,
 ) -> Any: ...
+def profile_launches(taker: object, blocks: object = None) -> None: ...
 def recording() -> bool: ...
 def reduce(
     x: DeviceArray | ArrayLike | CudaArrayInterface | DLPackArray,

@@ -80,9 +80,9 @@ def names_of_types() -> dict[str, Any]:
     import numpy as np
     import numpy.typing as npt
 
-    from . import _protocols
+    from . import _profiling, _protocols
 
     names: dict[str, Any] = {"numpy": np, "PathLike": os.PathLike}
-    for module in (collections.abc, typing, types, npt, _protocols, _core):
+    for module in (collections.abc, typing, types, npt, _profiling, _protocols, _core):
         names |= {name: value for name, value in vars(module).items() if not name.startswith("_")}
     return names

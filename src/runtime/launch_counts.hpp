@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace cuscope {
+
+struct LaunchProfile;
 
 struct GlobalCounts {
     std::uint64_t loads = 0, stores = 0, atomics = 0;  // by threads
@@ -58,6 +61,7 @@ struct LaunchCounts {
         GlobalCounts counts;
     };
     std::vector<Argument> arguments;  // by parameter; only parameters that hold an allocation's address
+    std::shared_ptr<const LaunchProfile> profile;  // null: the launch was not profiled
 };
 
 }  // namespace cuscope

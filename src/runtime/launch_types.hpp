@@ -76,18 +76,20 @@ namespace flags {
 inline constexpr unsigned occupancy_default = 0x0, occupancy_disable_caching_override = 0x1;
 }  // namespace flags
 
-// cudaLaunchConfig_t, and five fields that only the simulation uses (from duration_ns on).
+// cudaLaunchConfig_t, and seven fields that only the simulation uses (from duration_ns on).
 struct LaunchConfig {
     Dim3 grid, block;
     std::size_t dynamic_shared_bytes = 0;
     StreamHandle stream = nullptr;
-    bool cooperative = false;        // all blocks run at once, for grid.sync()
-    Dim3 cluster{0, 0, 0};           // in blocks; all zero: the kernel's own size, or no clusters
-    std::int64_t duration_ns = -1;   // the kernel's duration; -1: not given
-    std::int64_t array_bytes = -1;   // the bytes of its array arguments; -1: unknown
-    bool brief = false;              // it takes microseconds and waits for nothing; see Effect::brief()
-    KernelHandle checked = nullptr;  // the kernel in an image that checks; null: checks do not run
-    bool unchecked = false;          // checks leave this launch out
+    bool cooperative = false;           // all blocks run at once, for grid.sync()
+    Dim3 cluster{0, 0, 0};              // in blocks; all zero: the kernel's own size, or no clusters
+    std::int64_t duration_ns = -1;      // the kernel's duration; -1: not given
+    std::int64_t array_bytes = -1;      // the bytes of its array arguments; -1: unknown
+    bool brief = false;                 // it takes microseconds and waits for nothing; see Effect::brief()
+    KernelHandle checked = nullptr;     // the kernel in an image that checks; null: checks do not run
+    bool unchecked = false;             // checks leave this launch out
+    bool profiled = false;              // a counted launch fills in LaunchCounts::profile
+    std::uint64_t profiled_blocks = 0;  // the blocks that it counts; 0: all of them
     std::span<const LaunchAttribute> attributes;  // further attributes; the last of each id counts
 };
 

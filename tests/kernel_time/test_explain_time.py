@@ -169,3 +169,13 @@ def test_kernel_without_source_cannot_be_explained(module, tmp_path):
         kernel = cs.Module.from_file(path).nothing
         with pytest.raises(ValueError, match=r"takes its source.*cs\.Module\(source\)"):
             kernel.explain_time(grid=1, block=32)
+
+
+def test_numbers_without_a_unit_have_one_space_behind_them(module):
+    x = cs.zeros(2 * 1024, np.float32)
+
+    text = str(module.padded.explain_time(x, grid=2, block=(32, 32)))
+
+    _, _, cause = next(row for row in text.splitlines() if "shared memory" in row).partition("s  ")
+    assert " wavefronts of the L1 cache, " in cause
+    assert "  " not in cause

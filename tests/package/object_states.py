@@ -29,7 +29,7 @@ __global__ void wild(int* p) { p[1LL << 40] = 1; }
 PRIVATE = {"Contract", "FaultDevice", "Recorder", "TracedContract", "TracedPart"}
 # Objects that are values: they are copied and pickled. The last four are NumPy's.
 VALUES = {
-    "trace", "range", "check report", "finding",
+    "trace", "range", "check report", "finding", "profiled line", "profiled access", "profile finding", "profile picture",
     "device", "model", "barrier", "matmul", "sum", "reduce", "variant", "info", "error", "out of memory error",
     "capture error", "compile error", "pending warning", "pinned array", "registered array",
 }  # fmt: skip
@@ -37,6 +37,7 @@ VALUES = {
 CONSTANT = {
     cs.Device, cs.Model, cs.DeviceProperties, cs.MemoryInfo, cs.PoolStatistics, cs.PointerAttributes, cs.Parameter,
     cs.FunctionAttributes, cs.GlobalCounts, cs.Counts, cs.KernelTime, cs.Pending, cs.PendingWork, cs.PendingReason,
+    cs.Profile,
 }  # fmt: skip
 
 
@@ -82,6 +83,9 @@ class World:
         with patch.dict(os.environ, CUSCOPE_KERNEL_TIME="counts"):
             kernel = cs.Module("__global__ void store(int* x) { *x = 1; }").store
             return kernel.explain_time(cs.zeros(1, np.int32), grid=1, block=32)
+
+    def profile(self) -> cs.Profile:
+        return self.module.add.profile(self.x, 1, grid=1, block=32)
 
     def report(self) -> cs.CheckReport:
         with cs.Device("host:0"), cs.check() as report:  # kernels of GPUs are not checked
@@ -131,6 +135,11 @@ OBJECTS: dict[str, Callable[[World], Any]] = {
     "window": lambda w: cs.AccessPolicyWindow(w.x),
     "counts": lambda w: w.counts(),
     "kernel time": lambda w: w.kernel_time(),
+    "profile": lambda w: w.profile(),
+    "profiled line": lambda w: w.profile().lines[0],
+    "profiled access": lambda w: next(line for line in w.profile().lines if line.accesses).accesses[0],
+    "profile finding": lambda w: w.profile().findings[0],
+    "profile picture": lambda w: w.profile().roofline(),
     "check report": lambda w: w.report(),
     "finding": lambda w: w.report().findings[0],
     "global counts": lambda w: w.counts().by_argument["x"],
@@ -164,7 +173,10 @@ OBJECTS: dict[str, Callable[[World], Any]] = {
     "compile error": lambda w: cs.CompileError("no source"),
 }  # fmt: skip
 # On a GPU there are no counters of threads, no semaphores without another interface, and less is known of waiting work.
-SIMULATED_ONLY = {"counts", "kernel time", "global counts", "semaphore", "pending work", "pending reason"}
+SIMULATED_ONLY = {
+    "counts", "kernel time", "global counts", "semaphore", "pending work", "pending reason",
+    "profile", "profiled line", "profiled access", "profile finding", "profile picture",
+}  # fmt: skip
 
 
 EXTENSION_TYPES = {value for value in vars(_core).values() if isinstance(value, type)}

@@ -62,6 +62,11 @@ def test_the_table_has_every_public_class(world):
         cs.ExternalSemaphore,
         cs.PendingWork,
         cs.PendingReason,
+        cs.Profile,
+        cs.ProfiledLine,
+        cs.ProfiledAccess,
+        cs.ProfileFinding,
+        cs.ProfilePicture,
     }
 
     assert public_types() - made - simulated == set()

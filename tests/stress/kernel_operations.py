@@ -66,6 +66,23 @@ def count_a_kernel(w: Worker) -> None:
     assert counts.global_loads == LENGTH
 
 
+@operation(
+    "Kernel.profile", "Profile*", "ProfiledLine*", "ProfiledAccess*", "ProfileFinding*", simulated_only=True
+)
+def profile_a_kernel(w: Worker) -> None:
+    profile = w.own.modules[0].add.profile(cs.zeros(LENGTH, np.int32), 1, grid=1, block=LENGTH)
+    read_all(profile)
+    str(profile)
+    line = next(line for line in profile.lines if line.accesses)
+    read_all(line)
+    read_all(line.accesses[0])
+    profile.accesses(line.number)
+    profile.roofline()
+    for finding in profile.findings:
+        read_all(finding)
+    assert profile.counts.global_loads == LENGTH
+
+
 @operation("check", "CheckReport*", "Finding*", simulated_only=True)
 def check_a_kernel(w: Worker) -> None:
     # Without the wait for all devices: other threads may capture their streams.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import checking, compiling, completing, timing, tracing
+from . import checking, compiling, completing, profiling, timing, tracing
 
 __all__ = ["load"]
 
 # Name, kind (as IPython's register_magic_function takes it), and the function that makes the magic for a shell.
 MAGICS = (
     ("cuda", "cell", compiling.magic),
+    ("profile", "cell", profiling.magic),
     ("trace", "cell", tracing.magic),
     ("check", "cell", checking.magic),
     ("gpu_timeit", "line_cell", timing.magic),

@@ -16,7 +16,7 @@ std::string with_unit(double value, std::initializer_list<const char*> units) {
         ++unit;
     }
     char text[48];
-    std::snprintf(text, sizeof text, "%.3g %s", value, *unit);
+    std::snprintf(text, sizeof text, **unit == '\0' ? "%.3g" : "%.3g %s", value, *unit);
     return text;
 }
 

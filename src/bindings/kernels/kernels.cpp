@@ -70,6 +70,7 @@ void bind_kernels(py::module_& m) {
     bind_checks(m);
     bind_counts(m);
     bind_kernel_times(m);
+    bind_profiles(m);
     bind_function_attributes(m);
     py::class_<KernelLaunch, py::smart_holder> launch(
         m, "KernelLaunch",
@@ -91,6 +92,7 @@ Examples
         .def(
             "__call__",
             [](const KernelLaunch& self, const AnyArgs& arguments) {
+                if (profiled_in_place(self, arguments)) return;
                 run(*self.kernel.get(), self.config, self.stream, arguments);
             },
             R"(Launch the kernel with arguments in the order of its parameters; returns before it has run.
@@ -160,6 +162,7 @@ array([2., 2., 2., 2.], dtype=float32)
             "launch",
             [](const KernelPtr& self, const AnyArgs& arguments, LAUNCH_PARAMETERS) {
                 const KernelLaunch configured = configure_by_name(self, LAUNCH_NAMES);
+                if (profiled_in_place(configured, arguments)) return;
                 run(*self, configured.config, configured.stream, arguments);
             },
             LAUNCH_ARGUMENTS,
@@ -209,6 +212,40 @@ Examples
 ...     counts = mod.twice.count(x, grid=1, block=64)
 >>> counts.global_loads, counts.global_load_requests, counts.global_load_sectors
 (64, 2, 8)
+)")
+        .def(
+            "profile",
+            [](const KernelPtr& self, const AnyArgs& arguments, LAUNCH_PARAMETERS,
+               const OptionalInt& blocks) {
+                const KernelLaunch configured = configure_by_name(self, LAUNCH_NAMES);
+                return ProfileObject(profile(configured, arguments, blocks));
+            },
+            LAUNCH_ARGUMENTS, py::arg("blocks") = py::none(),
+            R"(Launch the kernel as launch() does, wait for it, and return its counters by source line, as Profile.
+
+The counters are those of count(), divided by the lines of the source, with estimated instructions, branches, and the time
+of the launch. Profile explains them in words, and draws the accesses of a warp. On a simulated device the launch does its
+work. On a GPU it does so, too, but the numbers come from a simulated device that gets copies of the arguments.
+
+Parameters
+----------
+grid, block, stream, shared, and the other options of configure()
+blocks : int, optional
+    Count only so many blocks, spread over the grid. All blocks run. Default: count all of them.
+
+Raises the errors of launch() and count(), and CudaError (cudaErrorInvalidValue) for `blocks` with a kernel that uses
+__device__ variables or clusters. See docs/profiling.md; Nsight Compute shows such numbers for a GPU.
+
+Examples
+--------
+>>> import numpy as np, cuscope as cs
+>>> with cs.Device("host:0"):
+...     mod = cs.Module("""__global__ void every_other(const float* x, float* y) {
+...         y[threadIdx.x] = x[2 * threadIdx.x];
+...     }""")
+...     profile = mod.every_other.profile(cs.zeros(64, np.float32), cs.zeros(32, np.float32), grid=1, block=32)
+>>> [(line.number, line.load_sectors, line.store_sectors) for line in profile.lines if line.requests]
+[(2, 8, 4)]
 )")
         .def(
             "explain_time",

@@ -135,7 +135,7 @@ Py_ssize_t vectorcall_offset = 0;
 
 PyObject* fast_launch(PyObject* self, PyObject* const* arguments, std::size_t count) {
     const auto* const launch = exactly<KernelLaunch>(self);
-    if (launch == nullptr) return nullptr;
+    if (launch == nullptr || detail::launches_are_profiled.load(std::memory_order_relaxed)) return nullptr;
     const core::Kernel& kernel = *launch->kernel.get();
     FastArguments packed;
     if (!packed.pack(kernel, arguments, count)) return nullptr;

@@ -1,6 +1,8 @@
 // Configured launches, and the launch itself.
 #pragma once
 
+#include <atomic>
+
 #include "bindings/kernels/launch_attributes.hpp"
 #include "bindings/support/objects.hpp"
 
@@ -30,6 +32,16 @@ struct Counts {
 };
 Counts count(const core::Kernel& kernel, const LaunchConfig& config, const StreamObjectPtr& stream,
              const py::tuple& values);
+
+// Kernel.profile(): a cuscope.Profile. `blocks`: how many blocks to count; None: all.
+py::object profile(const KernelLaunch& launch, const py::tuple& values, const py::object& blocks);
+
+// While %%profile runs a cell, Python's launches are profiled. Profiles this one if so; else returns false.
+bool profiled_in_place(const KernelLaunch& launch, const py::tuple& values);
+namespace detail {
+inline std::atomic<bool> launches_are_profiled{false};
+}
+void bind_profiles(py::module_& m);
 
 // The answer of Kernel.explain_time().
 struct TimeOfKernel {

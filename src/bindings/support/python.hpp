@@ -226,6 +226,7 @@ CUSCOPE_ANNOTATED(AfterLike)
 CUSCOPE_ANNOTATED(NodeList)
 CUSCOPE_ANNOTATED(HostOrDeviceMemory)
 CUSCOPE_ANNOTATED(CountsDict)
+CUSCOPE_ANNOTATED(ProfileObject)
 CUSCOPE_ANNOTATED(OperationsLike)
 CUSCOPE_ANNOTATED(SemaphoresLike)
 #undef CUSCOPE_ANNOTATED
@@ -311,6 +312,7 @@ CUSCOPE_SPELLED(AfterLike,
 CUSCOPE_SPELLED(NodeList, "list[cuscope._core.GraphNode]")
 CUSCOPE_SPELLED(HostOrDeviceMemory, "cuscope._core.DeviceArray | numpy.typing.NDArray[typing.Any]")
 CUSCOPE_SPELLED(CountsDict, "dict[str, GlobalCounts]")
+CUSCOPE_SPELLED(ProfileObject, "cuscope._profiling.Profile")
 CUSCOPE_SPELLED(
     SemaphoresLike,
     "cuscope._core.ExternalSemaphore | tuple[cuscope._core.ExternalSemaphore, typing.SupportsIndex] | "

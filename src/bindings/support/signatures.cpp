@@ -25,6 +25,7 @@ constexpr std::array spellings{
     Spelling{"typing.SupportsFloat | typing.SupportsIndex", "float"},
     Spelling{"typing.SupportsIndex", "int"},
     Spelling{"cuscope._core.", ""},
+    Spelling{"cuscope._profiling.", ""},
     Spelling{"cuscope._protocols.", ""},
     Spelling{"cuscope.", ""},
     Spelling{"collections.abc.", ""},

@@ -101,6 +101,8 @@ std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRe
     for (const KernelDescription& description : result.kernels) {
         module->kernels_.push_back(std::make_shared<Kernel>(device, module->library_, description));
     }
+    const auto source = std::make_shared<const CompileRequest>(request);
+    for (const auto& kernel : module->kernels_) kernel->compiled_from(source);
     if (device->runtime().simulated()) {
         module->instrument_with(request);
         const auto timing = std::make_shared<KernelTiming>(device, request);

@@ -70,6 +70,9 @@ class Kernel {
     void count_with(std::shared_ptr<InstrumentedImage> image) { counting_ = std::move(image); }
     void check_with(std::shared_ptr<InstrumentedImage> image) { checking_ = std::move(image); }
     void time_with(std::shared_ptr<KernelTiming> timing) { timing_ = std::move(timing); }
+    void compiled_from(std::shared_ptr<const CompileRequest> request) { request_ = std::move(request); }
+    // Null if the source is not known.
+    const CompileRequest* request() const { return request_.get(); }
     void leave_unchecked(std::string reason) {
         checking_ = nullptr;
         unchecked_ = std::move(reason);
@@ -132,6 +135,7 @@ class Kernel {
     std::vector<ParameterCheck> parameters_;
     std::shared_ptr<InstrumentedImage> counting_, checking_;  // null: the source is not known
     std::shared_ptr<KernelTiming> timing_;                    // null: the time never comes from counts
+    std::shared_ptr<const CompileRequest> request_;           // null: the source is not known
     std::string unchecked_ = "it was loaded from a compiled image, without its source";
     const char* label_ = nullptr;  // the name, for notes
 };

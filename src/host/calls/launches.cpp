@@ -1,6 +1,9 @@
 // The host runtime's launches.
+#include "host/counting/line_counts.hpp"
 #include "host/effects/kernel.hpp"
 #include "host/graph/nodes/captured.hpp"
+#include "host/kernel_time/model.hpp"
+#include "host/kernel_time/rates.hpp"
 #include "host/runtime/call.hpp"
 #include "host/runtime/host_runtime.hpp"
 
@@ -13,9 +16,18 @@ void record_beside(Machine& machine, Event& event, Stream& stream, Command* kern
     machine.timeline.enqueue_beside(record, kernel, moment);
 }
 
+LaunchProfile::Peaks peaks_of(const DeviceModel& model) {
+    const Rates rates = rates_of(model);
+    const double cycles = model.properties.multiprocessor_count * (model.properties.clock_rate / 1e6);
+    // A warp has 32 lanes, and a fused operation counts twice.
+    return {model.kernel_rate, rates.l2_bytes_per_ns, rates.pipes[1] * cycles * 64,
+            rates.pipes[2] * cycles * 64, rates.issue * cycles};
+}
+
 // Launches a kernel in a stream. With `counting` set it runs the counting image and waits for the kernel.
 Status launch(Machine& machine, Lock& lock, const LaunchConfig& config, KernelHandle kernel, void** arguments,
-              LaunchRequest request) {
+              LaunchRequest* asked) {
+    LaunchRequest& request = *asked;
     const Found<Kernel> found = machine.libraries.find_kernel(kernel);
     if (found == nullptr) return invalid_handle("kernel");
     if (config.checked != nullptr) found->checked = config.checked;
@@ -28,7 +40,7 @@ Status launch(Machine& machine, Lock& lock, const LaunchConfig& config, KernelHa
                     "a launch that counts is waited for: it is not captured");
     request.node = stream->captured();
     Command* command = nullptr;
-    const Status made = make_kernel(machine, config, *found, arguments, *stream, &request, &command);
+    const Status made = make_kernel(machine, config, *found, arguments, *stream, asked, &command);
     if (made != Status::success) {
         if (stream->captured())
             machine.captures.spoil(*stream->capture, Status::success, "a launch failed: " + thread().detail);
@@ -53,7 +65,8 @@ Status launch(Machine& machine, Lock& lock, const LaunchConfig& config, KernelHa
 
 Status HostRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments) {
     ENTER(launch);
-    return launch(machine_, call.lock(), config, kernel, arguments, {});
+    LaunchRequest request;
+    return launch(machine_, call.lock(), config, kernel, arguments, &request);
 }
 
 Status HostRuntime::launch_counted(const LaunchConfig& config, KernelHandle kernel, void** arguments,
@@ -68,10 +81,21 @@ Status HostRuntime::launch_counted(const LaunchConfig& config, KernelHandle kern
     const Found<const Stream> stream = machine_.find_stream(config.stream);
     if (stream == nullptr) return invalid_handle("stream");
     const int index = stream->device;
-    TRY(launch(machine_, call.lock(), config, kernel, arguments, std::move(request)));
+    TRY(launch(machine_, call.lock(), config, kernel, arguments, &request));
     machine_.running.flush_printed(call.lock());
     TRY(machine_.devices[index].check());
     *counts = sums->counts();
+    if (request.profiling == nullptr) return Status::success;
+    const auto profile = sums->profile->result(*sums);
+    const auto& profiles = request.profiling->profiles();
+    profile->blocks = request.profiling->blocks();
+    const bool whole = config.profiled_blocks == 0 || config.profiled_blocks >= profile->blocks;
+    profile->counted_blocks = whole ? profile->blocks : request.profiling->taken();
+    if (!profiles.empty())
+        profile->time = host::kernel_time(*machine_.devices[index].model, profile->blocks,
+                                          request.blocks_per_multiprocessor, profiles);
+    profile->peaks = peaks_of(*machine_.devices[index].model);
+    counts->profile = profile;
     return Status::success;
 }
 

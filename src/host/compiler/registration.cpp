@@ -143,7 +143,8 @@ std::string registration_code(const std::vector<Registration>& kernels,
            std::to_string(flags) + "u, &cuscope_describe, " + std::to_string(kernels.size()) + "u, " +
            std::to_string(globals.size()) +
            "u, &::cuscope_simt::initialize, ::cuscope_simt::places_shared, ::cuscope_simt::shared_key, "
-           "cuscope_guard, sizeof cuscope_guard, ::cuscope_simt::costs, ::cuscope_simt::costs_end};\n}\n";
+           "cuscope_guard, sizeof cuscope_guard, ::cuscope_simt::costs, ::cuscope_simt::costs_end, "
+           "::cuscope_simt::lines, ::cuscope_simt::lines_end};\n}\n";
 }
 
 }  // namespace cuscope::simt

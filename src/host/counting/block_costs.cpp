@@ -80,12 +80,17 @@ struct Costs {
     double steps = 0;
     // Additions and multiplications, from which a GPU makes fused instructions.
     double add32 = 0, multiply32 = 0, add64 = 0, multiply64 = 0;
+    bool branches = false;
+    // Operations with floats and doubles; a fused instruction has two.
+    double operations32 = 0, operations64 = 0;
+    unsigned seen = 0;  // machine instructions
 
     void expand(std::string_view name) {
         for (const Expansion& it : expansions) {
             if (it.name != name) continue;
             integer += it.integer, float32 += it.float32, float64 += it.float64, special += it.special,
                 control += it.control;
+            operations32 += it.float32, operations64 += it.float64;
             return;
         }
         expand("#unknown");
@@ -156,18 +161,22 @@ void count(const Line& line, Costs& costs) {
         double& adds = is_double ? costs.add64 : costs.add32;
         double& multiplies = is_double ? costs.multiply64 : costs.multiply32;
         double& others = is_double ? costs.float64 : costs.float32;
+        double& operations = is_double ? costs.operations64 : costs.operations32;
         if (any({"cvt", "vcvt", "round"})) {
             costs.special += 1;
         } else if (any({"add", "sub", "vadd", "vsub"})) {
             adds += 1;
+            operations += 1;
         } else if (any({"mul", "vmul"})) {
             multiplies += 1;
+            operations += 1;
         } else if (any({"div", "vdiv"})) {
             costs.expand(is_double ? "#divide float64" : "#divide float32");
         } else if (any({"sqrt", "vsqrt"})) {
             costs.expand(is_double ? "sqrt" : "sqrtf");
         } else if (any({"ucomi", "comi", "cmp", "min", "max", "vfma", "vfnm", "vfms"})) {
             others += 1;
+            operations += starts(name, "vf") ? 2 : 0;  // fused multiplications and additions
         } else if (any({"padd", "psub", "pmul", "pcmp", "pmin", "pmax", "psll", "psrl", "psra"})) {
             costs.integer += 1;
         }
@@ -221,6 +230,7 @@ class Reader {
         for (std::size_t i = 0; i < lines.size(); ++i) {
             result.append(texts[i]).append("\n");
             if (read(lines[i])) result += site(blocks_.size() - 1) + ":\n";
+            if (lines[i].word == ".loc") result += place(places_ - 1) + ":\n";
         }
         return result + section();
     }
@@ -229,7 +239,14 @@ class Reader {
     struct Block {
         Costs costs;
     };
+    // The instructions of a block from a place of a line on.
+    struct Piece {
+        std::size_t place = 0, block = 0;
+        Costs costs;
+        bool last = false;
+    };
     static std::string site(std::size_t block) { return ".Lcuscope_site_" + std::to_string(block); }
+    static std::string place(std::size_t number) { return ".Lcuscope_place_" + std::to_string(number); }
 
     // True behind the hook of a basic block.
     bool read(const Line& line) {
@@ -248,10 +265,15 @@ class Reader {
             return false;
         }
         if (line.word.front() == '.') {
-            if (starts(line.word, ".section") || line.word == ".text") start(), block_ = none;
+            if (starts(line.word, ".section") || line.word == ".text") start(), block_ = place_ = none;
+            if (line.word == ".loc") {
+                place_ = places_++;
+                begun_.push_back({place_, costs_});
+            }
             return false;
         }
         labels_open_ = false;
+        ++costs_.seen;
         if (starts(line.word, "call")) return call(line.rest);
         if (line.word.front() == 'j') {
             jump(line);
@@ -289,14 +311,17 @@ class Reader {
     void jump(const Line& line) {
         if (fatal_.count(line.rest) != 0) {
             costs_ = before_;  // without the test
+            for (auto& begun : begun_) begun.before = begun.before.seen > costs_.seen ? costs_ : begun.before;
             return;
         }
         if (line.word == "jmp") {
+            costs_.branches = costs_.branches || starts(line.rest, "*");  // a table of jumps
             start();
             return;
         }
         if (line.word == "jp") return;  // the second jump of a comparison of floats
         const bool loop = hooked_ && labels_.count(line.rest) != 0;
+        costs_.branches = true;
         costs_.control += loop ? unrolled : 1;
         if (loop) {
             costs_.integer -= std::min(costs_.integer, 1 - unrolled);  // the test
@@ -313,10 +338,59 @@ class Reader {
                 sum.float64 += costs_.float64, sum.special += costs_.special, sum.control += costs_.control,
                 sum.add32 += costs_.add32, sum.multiply32 += costs_.multiply32, sum.add64 += costs_.add64,
                 sum.multiply64 += costs_.multiply64;
+            sum.branches = sum.branches || costs_.branches;
+            add_pieces();
         }
+        begun_.assign(1, {place_, {}});
         costs_ = before_ = {};
         labels_.clear();
         hooked_ = false;
+    }
+
+    // Divides the current part by its lines.
+    void add_pieces() {
+        const std::size_t first = pieces_.size();
+        for (std::size_t i = 0; i < begun_.size(); ++i) {
+            const Costs& end = i + 1 < begun_.size() ? begun_[i + 1].before : costs_;
+            const Costs& begin = begun_[i].before;
+            if (begun_[i].place == none || end.seen == begin.seen) continue;
+            Piece piece{begun_[i].place, block_, {}, false};
+            const auto set = [&](double Costs::*member) {
+                piece.costs.*member = std::max(0.0, end.*member - begin.*member);
+            };
+            for (const auto member :
+                 {&Costs::integer, &Costs::float32, &Costs::float64, &Costs::special, &Costs::control,
+                  &Costs::steps, &Costs::add32, &Costs::multiply32, &Costs::add64, &Costs::multiply64,
+                  &Costs::operations32, &Costs::operations64})
+                set(member);
+            pieces_.push_back(piece);
+        }
+        if (costs_.branches && pieces_.size() > first) pieces_.back().last = true;
+    }
+
+    // The costs of a block are those of its lines: what the block saves is divided among them.
+    std::string lines_section() const {
+        std::vector<std::array<double, cuscope_simt::cost_kinds>> sums(blocks_.size());
+        for (const Piece& piece : pieces_) {
+            const auto costs = piece.costs.all();
+            for (std::size_t i = 0; i < costs.size(); ++i) sums[piece.block][i] += costs[i];
+        }
+        std::string text = "\t.section cuscope_lines,\"a\",@progbits\n\t.balign 4\n";
+        const auto number = [](double count) {
+            return std::to_string(
+                static_cast<unsigned>(std::min(4e9, count * cuscope_simt::line_cost_units + 0.5)));
+        };
+        for (const Piece& piece : pieces_) {
+            text += "\t.long " + site(piece.block) + " - .\n\t.long " + place(piece.place) + " - .\n\t.long ";
+            const auto costs = piece.costs.all(), whole = blocks_[piece.block].costs.all();
+            for (std::size_t i = 0; i < costs.size(); ++i) {
+                const double sum = sums[piece.block][i];
+                text += number(sum == 0 ? 0 : costs[i] * whole[i] / sum) + ", ";
+            }
+            text += number(piece.costs.operations32) + ", " + number(piece.costs.operations64) + ", " +
+                    (piece.last ? "1\n" : "0\n");
+        }
+        return text;
     }
 
     std::string section() {
@@ -327,10 +401,10 @@ class Reader {
             text += "\t.long " + site(i) + " - .\n\t.value ";
             for (const double count : blocks_[i].costs.all())
                 text += std::to_string(static_cast<unsigned>(std::min(65535.0, count * 4 + 0.5))) + ", ";
-            text += "0\n";
+            text += blocks_[i].costs.branches ? "1\n" : "0\n";
         }
         // Behind it, the section of the assembly's own end mark.
-        return text + "\t.text\n";
+        return text + lines_section() + "\t.text\n";
     }
 
     static constexpr std::size_t none = ~std::size_t{0};
@@ -340,6 +414,14 @@ class Reader {
     std::size_t block_ = none;  // gets the instructions of the current part
     Costs costs_, before_;      // of the current part, and without its last instruction
     bool hooked_ = false, labels_open_ = false;
+    // The places of lines in the current part, with the costs before each.
+    struct Begun {
+        std::size_t place;
+        Costs before;
+    };
+    std::vector<Begun> begun_;
+    std::vector<Piece> pieces_;
+    std::size_t place_ = none, places_ = 0;
 };
 
 #endif

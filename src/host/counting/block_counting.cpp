@@ -28,12 +28,14 @@ void Block::attach_recorder(const cuscope::simt::Counting& counting) {
     if (static_shared_bytes_ != 0) setting.static_shared = {static_shared_, static_shared_bytes_};
     setting.dynamic_shared = {prototype_.dynamic_shared, prototype_.dynamic_shared_bytes};
     setting.threads = thread_count_;
+    setting.profile = counting.profile.get();
     recorder_ = std::make_unique<Recorder>();
     recorder_->begin(std::move(setting));
 }
 
 void Block::detach_recorder() {
     grid->launch().counting->add(recorder_->sums());
+    recorder_->add_lines();
     recorder_.reset();
 }
 
@@ -49,6 +51,7 @@ void Block::end_sample(cuscope::simt::Sampling& sampling, std::uint64_t index, b
     cuscope::simt::BlockProfile profile = recorder_->end_profile(index);
     if (ended) sampling.add(std::move(profile));
     if (grid->launch().counting != nullptr) return;
+    sampling.add(*recorder_);
     recorder_.reset();
     use_image(*grid->launch().image, *grid->launch().kernel);
 }

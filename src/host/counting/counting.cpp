@@ -55,7 +55,7 @@ void Counting::add(const Sums& sums) {
 
 LaunchCounts Counting::counts() const {
     const std::scoped_lock lock(mutex_);
-    LaunchCounts counts{sums_.global, sums_.shared, sums_.thread_steps, sums_.warp_steps, {}};
+    LaunchCounts counts{sums_.global, sums_.shared, sums_.thread_steps, sums_.warp_steps, {}, nullptr};
     std::map<unsigned, GlobalCounts> arguments;
     for (std::size_t i = 0; i < ranges_.size(); ++i)
         for (const unsigned parameter : ranges_[i].parameters) arguments[parameter] += sums_.ranges[i];

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct Sums {
     std::vector<GlobalCounts> ranges;
 };
 
+class LineProfile;
+
 class Counting {
   public:
     // Records that the value of a parameter, or a part of it, is an address in the allocation [base, base +
@@ -39,6 +42,8 @@ class Counting {
     const std::vector<CountedRange>& ranges() const { return ranges_; }
     void add(const Sums& sums);
     LaunchCounts counts() const;
+
+    std::shared_ptr<LineProfile> profile;  // null: nothing is counted by line
 
   private:
     struct Pointer {

@@ -52,6 +52,24 @@ void Recorder::begin(Setting setting) {
     last_ = {};
     sums_ = {};
     sums_.ranges.resize(setting_.counting->ranges().size());
+    lines_.reset();
+    if (setting_.profile == nullptr) return;
+    lines_ = std::make_unique<LineCounts>(*setting_.profile);
+    behind_.assign(setting_.threads, {});
+}
+
+void Recorder::begin_block(std::uint64_t index) {
+    if (!lines_) return;
+    lines_->begin_block(index);
+    std::fill(behind_.begin(), behind_.end(), Behind{});
+}
+
+void Recorder::add_lines() const {
+    if (!lines_) return;
+    std::vector<std::uint32_t> offsets(kinds_.size());
+    for (std::size_t i = 0; i < sites_.size(); ++i)
+        if (sites_[i] != 0) offsets[sites_[i] - 1] = static_cast<std::uint32_t>(i);
+    setting_.profile->add(*lines_, offsets);
 }
 
 Recorder::Sequence& Recorder::sequence(Warp& warp, const char* instruction, Kind kind) {
@@ -100,13 +118,34 @@ void Recorder::access(unsigned thread, const char* instruction, std::uintptr_t a
 
 void Recorder::step(unsigned thread, const char* instruction) {
     if (past_limit()) return;
-    ++sequence(warps_[thread / 32], instruction, Kind::step).executed[thread % 32];
+    Warp& warp = warps_[thread / 32];
+    Sequence& its = sequence(warp, instruction, Kind::step);
+    ++its.executed[thread % 32];
+    if (lines_) go_on(warp, thread, static_cast<std::uint32_t>(&its - warp.sequences.data()), its);
+}
+
+// The thread goes on from its last basic block to this one.
+void Recorder::go_on(Warp& warp, unsigned thread, std::uint32_t site, const Sequence& to) {
+    Behind& behind = behind_[thread];
+    if (behind.site != 0) {
+        Sequence& from = warp.sequences[behind.site - 1];
+        if (!from.touched) {
+            from.touched = true;
+            warp.touched.push_back(behind.site - 1);
+        }
+        from.targets.add(behind.execution, site + 1);
+    }
+    behind = {site + 1, to.executed[thread % 32]};
 }
 
 void Recorder::meet(unsigned index) {
     Warp& warp = warps_[index];
     for (const std::uint32_t site : warp.touched) finish(warp, site);
     warp.touched.clear();
+    if (lines_) {
+        const unsigned end = std::min(setting_.threads, index * 32 + 32);
+        for (unsigned thread = index * 32; thread < end; ++thread) behind_[thread].execution = 0;
+    }
     warp.pending.fill(0);
     warp.open = 0;
     if (profiler_) profiler_->met(index);
@@ -120,9 +159,17 @@ void Recorder::meet_all() {
 void Recorder::finish(Warp& warp, std::uint32_t site) {
     Sequence& its = warp.sequences[site];
     if (kinds_[site] == Kind::step) {
-        for (const std::uint32_t count : its.executed) sums_.thread_steps += count;
+        std::uint64_t all = 0;
+        for (const std::uint32_t count : its.executed) all += count;
         const std::uint32_t most = *std::max_element(its.executed.begin(), its.executed.end());
+        sums_.thread_steps += all;
         sums_.warp_steps += most;
+        if (lines_) {
+            LineCounts::Step& step = lines_->step(site);
+            step.warps += most;
+            step.threads += all;
+            step.divergent += its.targets.take();
+        }
         if (profiler_ && costs_[site] != nullptr) profiler_->steps(number_of(warp), costs_[site], most);
     } else {
         settle(warp, its, kinds_[site], its.requests.size());
@@ -135,7 +182,8 @@ void Recorder::finish(Warp& warp, std::uint32_t site) {
 void Recorder::settle(Warp& warp, Sequence& its, Kind kind, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         joined_ = profiler_ && its.requests[i].joined == its.requests[i].mask;
-        settle(number_of(warp), its.requests[i], kind);
+        settle(number_of(warp), static_cast<std::uint32_t>(&its - warp.sequences.data()), its.requests[i],
+               kind);
     }
     joined_ = false;
     its.requests.erase(its.requests.begin(), its.requests.begin() + static_cast<std::ptrdiff_t>(count));
@@ -179,6 +227,7 @@ BlockProfile Recorder::end_profile(std::uint64_t index) {
 
 void Recorder::forget() {
     for (Warp& warp : warps_) warp = {};
+    std::fill(behind_.begin(), behind_.end(), Behind{});
 }
 
 Recorder::Place Recorder::find(std::uintptr_t address) const {
@@ -205,7 +254,27 @@ Recorder::Place Recorder::find(std::uintptr_t address) const {
     return place;
 }
 
-void Recorder::settle(unsigned warp, const Request& request, Kind kind) {
+// Of the memory that holds the address.
+AccessedPlace Recorder::place_of(const Place& place, std::uintptr_t address) const {
+    using In = AccessedPlace::Kind;
+    if (place.kind == Place::Kind::range) return {In::range, place.range, place.stretch.begin};
+    if (place.kind == Place::Kind::variable) {
+        const auto& globals = setting_.image_object->globals();
+        for (std::size_t i = 0; i < globals.size(); ++i)
+            if (reinterpret_cast<std::uintptr_t>(globals[i].address) == place.stretch.begin)
+                return {In::module_variable, i, place.stretch.begin};
+    }
+    if (!setting_.static_shared.holds(address)) return {In::dynamic_shared, 0, place.stretch.begin};
+    const auto& variables = setting_.image_object->shared_variables();
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+        const std::uintptr_t begin = place.stretch.begin + variables[i].offset;
+        if (!variables[i].is_guard && address >= begin && address < begin + variables[i].bytes)
+            return {In::static_shared, i, begin};
+    }
+    return {In::static_shared, variables.size(), place.stretch.begin};
+}
+
+void Recorder::settle(unsigned warp, std::uint32_t site, const Request& request, Kind kind) {
     const auto count_global = [&](unsigned lanes) {
         GlobalCounts counts;
         const auto threads = static_cast<std::uint64_t>(std::popcount(lanes));
@@ -227,6 +296,7 @@ void Recorder::settle(unsigned warp, const Request& request, Kind kind) {
         return counts;
     };
     unsigned left = request.mask, global = 0;
+    AccessedPlace first_place;
     bool whole = false;
     while (left != 0) {
         const std::uintptr_t address = request.address[std::countr_zero(left)];
@@ -238,9 +308,10 @@ void Recorder::settle(unsigned warp, const Request& request, Kind kind) {
         left &= ~here;
         if (last_.kind == Place::Kind::uncounted) continue;
         if (last_.kind == Place::Kind::shared) {
-            count_shared(warp, request, here, kind);
+            count_shared(warp, site, request, here, kind);
             continue;
         }
+        if (lines_ && global == 0) first_place = place_of(last_, address);
         global |= here;
         if (last_.kind != Place::Kind::range) continue;
         const GlobalCounts counts = count_global(here);
@@ -251,6 +322,8 @@ void Recorder::settle(unsigned warp, const Request& request, Kind kind) {
         }
     }
     if (global != 0 && !whole) sums_.global += count_global(global);
+    if (lines_ && global != 0)
+        lines_->global(site, warp, request, global, static_cast<cuscope_simt::Access>(kind), first_place);
     if (profiler_ && global != 0)
         profiler_->global(warp, request, global, static_cast<cuscope_simt::Access>(kind));
 }
@@ -267,11 +340,19 @@ std::uint64_t Recorder::passes_of_atomic(const Request& request, unsigned lanes)
 
 // Counts the passes that a request needs. In one pass, each bank serves one word, to any number of lanes.
 // Accesses of 8 bytes are served to half a warp at a time, accesses of 16 bytes to a quarter.
-void Recorder::count_shared(unsigned warp, const Request& request, unsigned lanes, Kind kind) {
+void Recorder::count_shared(unsigned warp, std::uint32_t site, const Request& request, unsigned lanes,
+                            Kind kind) {
     SharedCounts& counts = sums_.shared;
     const auto threads = static_cast<std::uint64_t>(std::popcount(lanes));
+    const auto tell_lines = [&](std::uint64_t wavefronts, std::uint64_t least) {
+        if (!lines_) return;
+        const AccessedPlace place = place_of(last_, request.address[std::countr_zero(lanes)]);
+        lines_->shared(site, warp, request, lanes, static_cast<cuscope_simt::Access>(kind), place, wavefronts,
+                       least);
+    };
     if (kind == Kind::atomic) {
         counts.atomics += threads;
+        if (lines_) tell_lines(passes_of_atomic(request, lanes), 1);
         if (profiler_)
             profiler_->shared(warp, passes_of_atomic(request, lanes), cuscope_simt::Access::atomic, false);
         return;
@@ -298,6 +379,7 @@ void Recorder::count_shared(unsigned warp, const Request& request, unsigned lane
         wavefronts += most;
         ++least;
     }
+    tell_lines(wavefronts, least);
     if (profiler_) profiler_->shared(warp, wavefronts, static_cast<cuscope_simt::Access>(kind), joined_);
     if (kind == Kind::load) {
         counts.loads += threads;

@@ -11,6 +11,7 @@
 
 #include "cuscope_simt/abi.h"
 #include "host/counting/counting.hpp"
+#include "host/counting/line_counts.hpp"
 #include "host/counting/profiler.hpp"
 #include "host/executor/image.hpp"
 
@@ -35,9 +36,11 @@ class Recorder {
         Stretch code, image;  // the image's instructions, and the whole image
         Stretch static_shared, dynamic_shared;
         unsigned threads = 0;
+        LineProfile* profile = nullptr;  // null: nothing is counted by line
     };
 
     void begin(Setting setting);
+    void begin_block(std::uint64_t index);
 
     void access(unsigned thread, const char* instruction, std::uintptr_t address, unsigned bytes,
                 cuscope_simt::Access access);
@@ -58,6 +61,8 @@ class Recorder {
     // Discards the counts of the block: its threads were abandoned.
     void forget();
     const Sums& sums() const { return sums_; }
+    // Adds the counts by line to the launch's.
+    void add_lines() const;
 
     // Makes a profile of the block that runs next. Events beyond the limit are only numbered.
     void begin_profile(std::uint64_t most_events);
@@ -78,6 +83,7 @@ class Recorder {
         std::uint32_t first = 0;
         bool touched = false;
         std::vector<Request> requests;
+        Targets targets;  // of a basic block, if the launch is profiled
     };
     struct Warp {
         std::vector<Sequence> sequences;  // by site
@@ -94,13 +100,15 @@ class Recorder {
 
     Sequence& sequence(Warp& warp, const char* instruction, Kind kind);
     void settle(Warp& warp, Sequence& sequence, Kind kind, std::size_t count);
-    void settle(unsigned warp, const Request& request, Kind kind);
+    void settle(unsigned warp, std::uint32_t site, const Request& request, Kind kind);
+    void go_on(Warp& warp, unsigned thread, std::uint32_t site, const Sequence& to);
+    AccessedPlace place_of(const Place& place, std::uintptr_t address) const;
     bool past_limit() { return profiler_ && ++events_ > most_events_; }
     void finish(Warp& warp, std::uint32_t site);
     Place find(std::uintptr_t address) const;
     unsigned number_of(const Warp& warp) const { return static_cast<unsigned>(&warp - warps_.data()); }
     static std::uint64_t passes_of_atomic(const Request& request, unsigned lanes);
-    void count_shared(unsigned warp, const Request& request, unsigned lanes, Kind kind);
+    void count_shared(unsigned warp, std::uint32_t site, const Request& request, unsigned lanes, Kind kind);
 
     Setting setting_;
     std::vector<std::uint32_t> sites_;  // indexed by offset in the code; sites count from 1, 0: not seen yet
@@ -121,6 +129,13 @@ class Recorder {
     };
     std::vector<Recent> recent_;  // by thread; for profiles
     std::uint64_t events_ = 0, most_events_ = 0;
+    std::unique_ptr<LineCounts> lines_;  // null: nothing is counted by line
+    // By thread: its last basic block, and how often it has executed it since its warp last met. 0: it has
+    // not since then.
+    struct Behind {
+        std::uint32_t site = 0, execution = 0;  // the site plus 1; 0: none
+    };
+    std::vector<Behind> behind_;
     bool joined_ = false;  // the request that is being counted continues the one before it
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/counting/recorder.hpp"
+
 namespace cuscope::simt {
 namespace {
 
@@ -19,6 +21,36 @@ Sampling::Sampling(std::shared_ptr<Image> image, const cuscope_simt::KernelEntry
       counting_(std::move(counting)),
       blocks_(blocks),
       most_events_(most_events_of_launch / std::min(blocks, least_blocks)) {}
+
+Sampling::Sampling(std::shared_ptr<Image> image, const cuscope_simt::KernelEntry* kernel,
+                   std::shared_ptr<const Counting> counting, std::uint64_t blocks, std::uint64_t most,
+                   std::shared_ptr<Counting> profiled)
+    : image_(std::move(image)),
+      kernel_(kernel),
+      counting_(std::move(counting)),
+      blocks_(blocks),
+      profiled_(std::move(profiled)),
+      most_events_(~std::uint64_t{0}),
+      chosen_(true) {
+    const std::uint64_t count = std::min(blocks, std::max<std::uint64_t>(1, most));
+    // Pairs of neighbours show how much blocks share.
+    std::vector<std::uint64_t> pairs;
+    if (count >= 8 && count < blocks) pairs = {0, 1, blocks / 2, blocks / 2 + 1};
+    const std::uint64_t others = count - pairs.size(), left = blocks - pairs.size();
+    const double size = static_cast<double>(left) / static_cast<double>(others);
+    double place = 0;
+    for (std::uint64_t i = 0; i < others; ++i) {
+        auto block = static_cast<std::uint64_t>((static_cast<double>(i) + place) * size);
+        for (const std::uint64_t taken : pairs) block += block >= taken ? 1 : 0;
+        taken_.push_back(block);
+        // The golden ratio spreads the places evenly. Parts of one or two blocks have no place to choose.
+        if (size < 3) continue;
+        place += 0.6180339887498949;
+        if (place >= 1) place -= 1;
+    }
+    taken_.insert(taken_.end(), pairs.begin(), pairs.end());
+    std::sort(taken_.begin(), taken_.end());
+}
 
 bool Sampling::takes(std::uint64_t index) const {
     if (index == 0) return true;
@@ -62,6 +94,12 @@ void Sampling::add(BlockProfile profile) {
         profile.units = {};
     const std::scoped_lock lock(mutex_);
     profiles_.push_back(std::move(profile));
+}
+
+void Sampling::add(const Recorder& recorder) {
+    if (!profiled_) return;
+    profiled_->add(recorder.sums());
+    recorder.add_lines();
 }
 
 const std::vector<BlockProfile>& Sampling::profiles() {

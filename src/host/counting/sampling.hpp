@@ -14,11 +14,18 @@
 
 namespace cuscope::simt {
 
+class Recorder;
+
 class Sampling {
   public:
     // `counting` knows the ranges of memory.
     Sampling(std::shared_ptr<Image> image, const cuscope_simt::KernelEntry* kernel,
              std::shared_ptr<const Counting> counting, std::uint64_t blocks);
+    // For a profile: takes `most` blocks, among them block 0, and records all of their events. `profiled`:
+    // gets their counts; null: they are counted by the launch itself.
+    Sampling(std::shared_ptr<Image> image, const cuscope_simt::KernelEntry* kernel,
+             std::shared_ptr<const Counting> counting, std::uint64_t blocks, std::uint64_t most,
+             std::shared_ptr<Counting> profiled);
 
     const Image& image() const { return *image_; }
     const cuscope_simt::KernelEntry& kernel() const { return *kernel_; }
@@ -34,6 +41,8 @@ class Sampling {
     std::uint64_t most_events() const { return most_events_; }
 
     void add(BlockProfile profile);
+    void add(const Recorder& recorder);
+    std::uint64_t taken() const { return taken_.size(); }
     // In the order of the blocks. Only once the launch has ended.
     const std::vector<BlockProfile>& profiles();
 
@@ -42,6 +51,7 @@ class Sampling {
     const cuscope_simt::KernelEntry* const kernel_;
     const std::shared_ptr<const Counting> counting_;
     const std::uint64_t blocks_;
+    const std::shared_ptr<Counting> profiled_;
     std::uint64_t most_events_;
     std::vector<std::uint64_t> taken_;  // in order; not changed once chosen_ is set
     std::atomic<bool> chosen_{false};

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "host/counting/line_counts.hpp"
 #include "host/effects/checks.hpp"
 #include "host/runtime/machine.hpp"
 #include "runtime/checking.hpp"
@@ -27,6 +28,9 @@ void point(const MemoryRegistry& memory, simt::Counting& counting, unsigned para
     }
 }
 
+// The blocks whose counts give a profile its time, if it counts more.
+constexpr std::uint64_t most_timed_blocks = 96;
+
 bool may_change_variables(const simt::Image& image) {
     const auto& globals = image.globals();
     return std::any_of(globals.begin(), globals.end(), [](const auto& global) { return !global.constant; });
@@ -48,7 +52,7 @@ std::shared_ptr<simt::Sampling> make_sampling(const MemoryRegistry& memory, cons
 void KernelEffect::run() {
     if (shape) launch.sampling = shape->take_sampling();
     outcome = simt::run(launch, control);
-    if (!launch.sampling) return;
+    if (!launch.sampling || !shape) return;
     shape->learn(*launch.sampling);
     launch.sampling.reset();
 }
@@ -122,6 +126,7 @@ Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel,
     Device& owner = machine.devices.current();
     const DeviceModel& model = *owner.model;
     const std::int64_t per_multiprocessor = std::max(1, loaded.blocks_per_multiprocessor(config));
+    request.blocks_per_multiprocessor = static_cast<int>(per_multiprocessor);
     const std::int64_t resident = per_multiprocessor * model.properties.multiprocessor_count;
     const std::int64_t blocks = static_cast<std::int64_t>(config.grid.x) * config.grid.y * config.grid.z;
     if (request.cooperative && blocks > resident) {
@@ -164,10 +169,27 @@ Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel,
             if (!allocation.fixed) counting->allow(allocation.base, allocation.bytes);
         });
         counting->divide();
-        launch.counting = counting;
-        launch.plain = loaded.image;
-        launch.image = counting_image;
-        launch.kernel = counting_image->kernel(kernel.lowered);
+        const auto* const counted_kernel = counting_image->kernel(kernel.lowered);
+        const auto grid_blocks = static_cast<std::uint64_t>(blocks);
+        const bool whole = config.profiled_blocks == 0 || config.profiled_blocks >= grid_blocks;
+        if (config.profiled) {
+            if (!whole && (may_change_variables(*loaded.image) || cluster != Dim3{1, 1, 1}))
+                return fail(Status::invalid_value,
+                            "the blocks of a kernel with __device__ variables or clusters are counted all "
+                            "or not at all");
+            counting->profile = std::make_shared<simt::LineProfile>(counting_image);
+            counting->profile->prepare(*counting);
+            launch.sampling = std::make_shared<simt::Sampling>(
+                counting_image, counted_kernel, counting, grid_blocks,
+                whole ? most_timed_blocks : config.profiled_blocks, whole ? nullptr : counting);
+            request.profiling = launch.sampling;
+        }
+        if (whole) {
+            launch.counting = counting;
+            launch.plain = loaded.image;
+            launch.image = counting_image;
+            launch.kernel = counted_kernel;
+        }
     }
     if (checking()) TRY(prepare_check(machine, kernel, config.unchecked || counting != nullptr, launch));
     launch.grid = config.grid;

@@ -34,6 +34,8 @@ struct LaunchRequest {
     Event* completion_event = nullptr;
     Kernel* counted = nullptr;  // the kernel in the counting image; used with `counting`
     std::shared_ptr<simt::Counting> counting;
+    std::shared_ptr<simt::Sampling> profiling;  // made by make_kernel if config.profiled is set
+    int blocks_per_multiprocessor = 1;          // found by make_kernel
     std::shared_ptr<KernelShape> shape;  // made by make_kernel; null: the time does not come from counts
 };
 

@@ -164,6 +164,7 @@ bool Block::run(std::uint64_t index, cuscope::simt::Failure* failure) {
     phase_.arrived = arrived_at_[1] = arrived_at_[2] = exited_ = 0;
     target.signal = 0;
     if (grid->has_clusters()) grid->enter_cluster(*this, index);
+    if (recorder_) recorder_->begin_block(index);
     if (check_) check_->begin_block(index);
 
     if (Strand* first = fresh(); first != &host_) {

@@ -151,7 +151,7 @@ void Grid::run_block(Block& block, std::uint64_t index) {
     const bool ended = block.run(index, &failure);
     if (sampled) block.end_sample(*sampling, index, ended);
     if (sampled && index == 0) {
-        sampling->choose();
+        if (!sampling->chosen()) sampling->choose();
         ask_for_help();
     }
     const bool is_first = clocked_ && index == 0;

@@ -252,7 +252,21 @@ inline constexpr int cost_kinds = 5;
 struct BlockCost {
     int site;  // the distance from this field to the address that the block's call of Api::step reports
     unsigned short quarters[cost_kinds];  // of an instruction, by CostKind
-    unsigned short unused;
+    unsigned short flags;                 // BlockFlags
+};
+
+enum BlockFlags : unsigned short { ends_with_branch = 1 };  // a conditional jump, or one of a table
+
+inline constexpr unsigned line_cost_units = 1024;
+
+// The part of a basic block's cost that belongs to one line of the source.
+struct LineCost {
+    int site;   // the distance from this field to the address that the block's call of Api::step reports
+    int place;  // the distance from this field to the first instruction of the line
+    // In units of 1 / line_cost_units.
+    unsigned instructions[cost_kinds];
+    unsigned operations32, operations64;  // additions, multiplications and others of floats and doubles
+    int is_last;                          // a branch at the end of the block belongs to this line
 };
 
 // __shared__ variables are the only thread-local variables of the image, except a thread-local Fiber pointer.
@@ -275,9 +289,11 @@ struct ImageTable {
     // Unused memory of the image behind all of its variables. The engine makes it inaccessible.
     char* guard;
     unsigned long long guard_bytes;
-    // Of an image that counts; both are null if the costs are not known.
+    // Of an image that counts; all are null if the costs are not known.
     const BlockCost* costs;
     const BlockCost* costs_end;
+    const LineCost* lines;
+    const LineCost* lines_end;
 };
 
 }  // namespace cuscope_simt

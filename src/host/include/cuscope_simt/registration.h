@@ -24,6 +24,8 @@
 extern "C" {
 extern const ::cuscope_simt::BlockCost __start_cuscope_costs[] CUSCOPE_HIDDEN __attribute__((weak));
 extern const ::cuscope_simt::BlockCost __stop_cuscope_costs[] CUSCOPE_HIDDEN __attribute__((weak));
+extern const ::cuscope_simt::LineCost __start_cuscope_lines[] CUSCOPE_HIDDEN __attribute__((weak));
+extern const ::cuscope_simt::LineCost __stop_cuscope_lines[] CUSCOPE_HIDDEN __attribute__((weak));
 }
 #endif
 
@@ -32,9 +34,13 @@ namespace cuscope_simt {
 #ifdef CUSCOPE_COUNTED
 constexpr const BlockCost* costs = __start_cuscope_costs;
 constexpr const BlockCost* costs_end = __stop_cuscope_costs;
+constexpr const LineCost* lines = __start_cuscope_lines;
+constexpr const LineCost* lines_end = __stop_cuscope_lines;
 #else
 constexpr const BlockCost* costs = nullptr;
 constexpr const BlockCost* costs_end = nullptr;
+constexpr const LineCost* lines = nullptr;
+constexpr const LineCost* lines_end = nullptr;
 #endif
 
 // A separate function, so that the loop that may call it needs no preparation for the call.

@@ -1,0 +1,31 @@
+"""Profiles of kernels: `Kernel.profile()` counts, and the modules here explain and draw. docs/profiling.md shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .profile import Profile, ProfilePicture
+from .records import ProfiledAccess, ProfiledLine, ProfileFinding
+
+__all__ = [
+    "Profile",
+    "ProfileFinding",
+    "ProfilePicture",
+    "ProfiledAccess",
+    "ProfiledLine",
+    "profile_elsewhere",
+    "profile_of",
+]
+
+
+def profile_of(facts: Mapping[str, Any]) -> Profile:
+    """Called by the extension, with the rows of a launch."""
+    return Profile(facts)
+
+
+def profile_elsewhere(*arguments: Any) -> Profile:
+    """Called by the extension for kernels of a GPU."""
+    from .elsewhere import profile
+
+    return profile(*arguments)
