@@ -98,8 +98,8 @@ from ._core import (
 from ._errors import CaptureError, CompileError, CudaError, OutOfMemoryError, PendingWarning
 from ._matmul import Matmul, Variant, matmul
 from ._models import Model, add_host_device, model, models
-from ._progress import show_progress
 from ._profiling import Profile, ProfiledAccess, ProfiledLine, ProfileFinding, ProfilePicture
+from ._progress import show_progress
 from ._reduce import Reduce, reduce
 from .tracing import range, trace
 
