@@ -6,7 +6,7 @@
 # addresses that the lanes of a warp access together, data that are read again and again, and lanes that wait for others.
 #
 # A profile comes from a simulated device, so this notebook uses `host:0` on every machine. All times and counts in it are
-# simulated. Run the cells in order. The [documentation](../docs/profiling.md) explains every number.
+# simulated. Run the cells in order. The page `docs/profiling.md` explains every number.
 
 # %%
 import matplotlib.pyplot as plt
