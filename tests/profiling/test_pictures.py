@@ -151,3 +151,22 @@ def test_a_picture_can_be_saved(strided, tmp_path):
     picture.save(str(tmp_path / "warp.svg"))
 
     assert (tmp_path / "warp.svg").read_text() == picture.svg
+
+
+# NVIDIA's data sheets: teraflops with floats and doubles. The C1060's number leaves out multiplications beside additions.
+@pytest.mark.parametrize(
+    ("model", "floats", "doubles"),
+    [
+        ("h100", 67, 34),
+        ("a100", 19.5, 9.7),
+        ("k20x", 3.95, 1.31),
+        ("fermi", 1.03, 0.515),
+        ("c1060", 0.622, 0.078),
+    ],
+)
+def test_roofs_are_those_of_the_data_sheets(model, floats, doubles):
+    with cs.add_host_device(model):
+        peaks = cs.Module("__global__ void nothing() {}").nothing.profile(grid=1, block=32).peaks
+
+    assert peaks["operations32"] / 1e12 == pytest.approx(floats, rel=0.02)
+    assert peaks["operations64"] / 1e12 == pytest.approx(doubles, rel=0.02)

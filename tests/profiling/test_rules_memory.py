@@ -151,3 +151,12 @@ def test_few_atomic_operations_take_no_time(kernels):
     x, counts = cs.zeros(64, np.int32), cs.zeros(4, np.int32)
 
     assert found(kernels.histogram.profile(x, counts, 64, grid=1, block=64), "atomics") == []
+
+
+def test_a_kernel_with_atomic_operations_alone_has_no_sectors():
+    kernel = cs.Module("__global__ void add(int* x) { atomicAdd(x, 1); }").add
+
+    profile = kernel.profile(cs.zeros(1, np.int32), grid=4, block=64)
+
+    assert {finding.rule for finding in profile.findings} == {"small grid"}
+    assert profile.counters["global_load_sectors"] == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from .text import HEADS, cells_of, heading
+from .text import HEADS, cells_of, heading, legend
 from .warp import draw
 
 if TYPE_CHECKING:
@@ -66,7 +66,9 @@ def _table(profile: Profile) -> str:
         )
         style = ' class="csFound"' if marked else ""
         lines.append(f"<tr{style}>{text}</tr>")
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    compares = any("(" in cells[4] + cells[6] for _, cells in rows)
+    below = f'<div class="csSoft">{escape(legend(compares))}</div>'
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>{below}"
 
 
 def _drawings(profile: Profile) -> str:

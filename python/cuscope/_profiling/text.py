@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from .profile import Profile
     from .records import ProfiledLine
 
-__all__ = ["HEADS", "cells_of", "explain", "heading", "model_of", "seconds"]
+__all__ = ["HEADS", "cells_of", "explain", "heading", "legend", "model_of", "seconds"]
 
 WIDTH = 118
 MOST_TEXT = 48
@@ -73,6 +73,12 @@ def cells_of(line: ProfiledLine, all_instructions: float) -> tuple[str, ...]:
 HEADS = ("line", "instr %", "lanes", "requests", "sectors", "shared", "wavefronts", "atomics", "")
 
 
+def legend(compares: bool) -> str:
+    """The meaning of the columns. `compares`: some cells have a second number in brackets."""
+    text = "instr %: share of the estimated instructions; lanes: threads that work together"
+    return text + ("; sectors, wavefronts: of a request (those that would do)" if compares else "")
+
+
 def explain(profile: Profile) -> str:
     everything = sum(line.instructions for line in profile.lines)
     own = profile._own_file
@@ -88,8 +94,7 @@ def explain(profile: Profile) -> str:
     widths = {i: max(len(row[i]) for row in rows) for i in used}
     table = ["  ".join(row[i] if i == 8 else row[i].rjust(widths[i]) for i in used).rstrip() for row in rows]
     parts = [heading(profile), *table]
-    if any("(" in row[4] + row[6] for row in rows[1:]):
-        parts.append("sectors and wavefronts are those of a request; in brackets, those that would do")
+    parts += textwrap.wrap(legend(any("(" in row[4] + row[6] for row in rows[1:])), WIDTH)
     for finding in profile.findings:
         parts += textwrap.wrap(str(finding), WIDTH, initial_indent="* ", subsequent_indent="  ")
     if not profile.findings:

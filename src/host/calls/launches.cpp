@@ -18,10 +18,10 @@ void record_beside(Machine& machine, Event& event, Stream& stream, Command* kern
 
 LaunchProfile::Peaks peaks_of(const DeviceModel& model) {
     const Rates rates = rates_of(model);
+    const FusedOperations fused = fused_operations(model);
     const double cycles = model.properties.multiprocessor_count * (model.properties.clock_rate / 1e6);
-    // A warp has 32 lanes, and a fused operation counts twice.
-    return {model.kernel_rate, rates.l2_bytes_per_ns, rates.pipes[1] * cycles * 64,
-            rates.pipes[2] * cycles * 64, rates.issue * cycles};
+    return {model.kernel_rate, rates.l2_bytes_per_ns, fused.float32 * 2 * cycles, fused.float64 * 2 * cycles,
+            rates.issue * cycles};
 }
 
 // Launches a kernel in a stream. With `counting` set it runs the counting image and waits for the kernel.

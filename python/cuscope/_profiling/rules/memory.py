@@ -58,7 +58,7 @@ def uncoalesced(profile: Profile) -> Iterator[ProfileFinding]:
         if (
             not one.requests
             or one.sectors < WASTE * one.ideal_sectors
-            or waste < LEAST_SHARE * everything
+            or waste < max(1, LEAST_SHARE * everything)
             or _is_misaligned(one)
         ):
             continue
@@ -98,7 +98,7 @@ def misaligned(profile: Profile) -> Iterator[ProfileFinding]:
     everything = sum(one.sectors for one in accesses)
     for one in accesses:
         waste = one.sectors - one.ideal_sectors
-        if not _is_misaligned(one) or waste < LEAST_SHARE * everything or waste < 0.5 * one.requests:
+        if not _is_misaligned(one) or waste < LEAST_SHARE * everything or waste < max(1, 0.5 * one.requests):
             continue
         first = next(at for at in one.example if at is not None)
         distance = (first + one.example_begin) % SECTOR
