@@ -308,7 +308,7 @@ __global__ void short_in_shared_bytes(int* x) {
 }""", lambda: (ints(32),)),
     Planted("pair_of_a_row", MISALIGNED, """
 __global__ void pair_of_a_row(float* x, int width) {
-    const float2 v = *reinterpret_cast<float2*>(x + threadIdx.y * RIGHT(8) WRONG(width));  // here
-    x[threadIdx.y * 8] = v.x + v.y;
+    const float2* v = reinterpret_cast<float2*>(x + threadIdx.y * RIGHT(8) WRONG(width));
+    x[threadIdx.y * 8] = v->x + v->y;  // here
 }""", lambda: (floats(64), 7), block=(1, 4)),
 ]  # fmt: skip

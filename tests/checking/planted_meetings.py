@@ -11,7 +11,7 @@ TABLE = [
 __global__ void half_a_warp(int* x) {
     if (threadIdx.x < 16) {
         x[threadIdx.x] = 1;
-        RIGHT(__syncwarp(0xffff);) WRONG(__syncthreads();)
+        RIGHT(__syncwarp(0xffff);) WRONG(__syncthreads();)  // here
     }
     __syncthreads();
     x[threadIdx.x] += 1;
@@ -21,7 +21,7 @@ __global__ void half_a_warp(int* x) {
 __global__ void two_branches(int* x) {
     if (threadIdx.x % 2 == 0) {
         x[threadIdx.x] = 1;
-        WRONG(__syncthreads();)
+        WRONG(__syncthreads();)  // here
     } else {
         x[threadIdx.x] = 2;
         WRONG(__syncthreads();)
@@ -32,14 +32,14 @@ __global__ void two_branches(int* x) {
 __global__ void wrong_mask(int* x) {
     int t = threadIdx.x;
     if (t < 16) x[t] = __shfl_sync(0x0000ffffu, t, 0);
-    else x[t] = __shfl_sync(RIGHT(0xffff0000u) WRONG(0xffffffffu), t, 16);
+    else x[t] = __shfl_sync(RIGHT(0xffff0000u) WRONG(0xffffffffu), t, 16);  // here
     __syncthreads();
 }""", lambda: (ints(32),)),
     Planted("loop_of_barriers", BARRIER, """
 __global__ void loop_of_barriers(int* x) {
     for (int i = 0; i < RIGHT(3) WRONG(1 + (threadIdx.x % 2)); ++i) {
         x[threadIdx.x] = i;
-        __syncthreads();
+        __syncthreads();  // here
     }
     RIGHT(__syncthreads();) WRONG(__syncthreads();)
     x[threadIdx.x] = 5;
@@ -86,7 +86,7 @@ __global__ void own_lane_not_named(int* x) {
     Planted("named_barrier", BARRIER, """
 __global__ void named_barrier(int* x) {
     x[threadIdx.x] = 1;
-    if (threadIdx.x < 32) asm volatile("bar.sync 1, RIGHT(32) WRONG(64);" ::: "memory");
+    if (threadIdx.x < 32) asm volatile("bar.sync 1, RIGHT(32) WRONG(64);" ::: "memory");  // here
     __syncthreads();
 }""", lambda: (ints(64),), block=64),
     Planted("tile_in_a_branch", BARRIER, """
@@ -100,7 +100,7 @@ __global__ void tile_in_a_branch(int* x) {
     Planted("one_block_does_not_come", BARRIER, """
 __global__ void one_block_does_not_come(int* x) {
     x[blockIdx.x] = 1;
-    WRONG(if (blockIdx.x == 0)) cooperative_groups::this_grid().sync();
+    WRONG(if (blockIdx.x == 0)) cooperative_groups::this_grid().sync();  // here
 }""", lambda: (ints(2),), grid=2, block=1, cooperative=True),
     Planted("count_of_a_barrier", BARRIER, """
 #include <cuda/barrier>
@@ -109,7 +109,7 @@ __global__ void count_of_a_barrier(int* x) {
     if (threadIdx.x == 0) init(&bar, blockDim.x WRONG(+ 1));
     __syncthreads();
     x[threadIdx.x] = 1;
-    bar.arrive_and_wait();
+    bar.arrive_and_wait();  // here
 }""", lambda: (ints(32),)),
     Planted("different_functions", BARRIER, """
 __global__ void different_functions(int* x) {
@@ -148,7 +148,7 @@ __global__ void deep(int* x, int n) {
     Planted("asserted", "assertion", """
 #include <cassert>
 __global__ void asserted(int* x, int n) {
-    assert(n RIGHT(>) WRONG(<) 0);
+    assert(n RIGHT(>) WRONG(<) 0);  // here
     x[0] = n;
 }""", lambda: (ints(1), 1), block=1),
 ]  # fmt: skip

@@ -415,8 +415,8 @@ __global__ void double_buffered(const float* a, float* c, int k) {
 }""", lambda: (numbers(256), floats(64), 256), block=64),
     Planted("packs_of_a_row", "misaligned address", """
 __global__ void packs_of_a_row(const float* a, float* c, int width) {
-    const float4 v = *reinterpret_cast<const float4*>(a + threadIdx.x * width RIGHT(/ 4 * 4));  // here
-    c[threadIdx.x] = v.x + v.y + v.z + v.w;
+    const float4* v = reinterpret_cast<const float4*>(a + threadIdx.x * width RIGHT(/ 4 * 4));
+    c[threadIdx.x] = v->x + v->y + v->z + v->w;  // here
 }""", lambda: (numbers(256), floats(32), 7)),
     # ---- averaging, memory_walks, gather
     Planted("averaging", OUT, """

@@ -260,6 +260,15 @@ __global__ void queue_without_a_barrier(int* x) {
     RIGHT(__syncthreads();)
     if (threadIdx.x == 63) x[0] = length;  // here
 }""", lambda: (ints(1),), block=64),
+    Planted("reset_for_one_warp", RACE, """
+__global__ void reset_for_one_warp(int* x) {
+    __shared__ int count;
+    if (threadIdx.x == 0) count = 0;
+    RIGHT(__syncthreads();) WRONG(__syncwarp();)
+    atomicAdd(&count, 1);  // here
+    __syncthreads();
+    x[threadIdx.x] = count;
+}""", lambda: (ints(64),), block=64, says="which another thread of the block writes"),
     Planted("game_of_life", RACE, """
 __global__ void game_of_life(int* now, int* next, int n) {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;

@@ -49,7 +49,9 @@ class Access:
             "write": f"{element} = g * 1000 + i + {value};",
             "atomic": f"atomicAdd(&{element}, 1u);",
         }[self.kind]
-        return f"if (t % {self.every} == {self.which}) for (int i = 0; i < {self.repeat}; ++i) {action}"
+        # Clang moves the load out of a loop of one step, and then does not know its line.
+        repeat = "{ const int i = 0; " if self.repeat == 1 else f"for (int i = 0; i < {self.repeat}; ++i) {{ "
+        return f"if (t % {self.every} == {self.which}) {repeat}{action} }}"
 
 
 @dataclass
@@ -57,9 +59,9 @@ class Mistakes:
     outside: set[int] = field(default_factory=set)
     """The steps that access elements behind the end of x."""
     unwritten: dict[int, set[int]] = field(default_factory=dict)
-    """For each byte of x that nobody writes, in this kernel or before it: the steps that read it."""
-    perhaps_unwritten: set[int] = field(default_factory=set)
-    """Steps that read what another thread writes, and no barrier orders the write before the read."""
+    """For each byte of x that was not written before the launch: the steps that read it with no write ordered before."""
+    never_written: set[int] = field(default_factory=set)
+    """Of these bytes, the ones with a read that nobody else writes for, so that it must be found."""
     races: dict[str, dict[int, set[frozenset[int]]]] = field(default_factory=lambda: {"x": {}, "s": {}})
     """For each array and byte the pairs of steps that race. Bytes of s are numbered through all blocks."""
 
@@ -133,10 +135,11 @@ class Kernel:
             if read[3] == "write":
                 continue
             writes = [other for other in touches if other[3] != "read" and other != read]
+            if any(write[2] <= read[2] and self._ordered(write, read) for write in writes):
+                continue
+            found.unwritten.setdefault(byte, set()).add(read[2])
             if not writes:
-                found.unwritten.setdefault(byte, set()).add(read[2])
-            elif not any(w[2] <= read[2] and self._ordered(w, read) for w in writes):
-                found.perhaps_unwritten.add(read[2])
+                found.never_written.add(byte)
 
     def _race(self, one: Touch, other: Touch) -> bool:
         kinds = {one[3], other[3]}
@@ -223,13 +226,14 @@ def differences(kernel: Kernel, report: cs.CheckReport, begin: int) -> list[str]
     wrong += [f"missed: step {n} is out of bounds" for n in mistakes.outside - outside]
     wrong += [f"invented: step {n} is out of bounds" for n in outside - mistakes.outside]
     unwritten = {step(f.line) for f in report.findings if f.kind == "never written"}
+    # The first read of a byte is found.
     wrong += [
-        f"missed: byte {byte} is read by the steps {steps}, and was never written"
-        for byte, steps in mistakes.unwritten.items()
-        if not steps & unwritten
+        f"missed: byte {byte} is read by the steps {mistakes.unwritten[byte]}, and was never written"
+        for byte in sorted(mistakes.never_written)
+        if not mistakes.unwritten[byte] & unwritten
     ][:1]
-    perhaps = mistakes.perhaps_unwritten.union(*mistakes.unwritten.values())
-    wrong += [f"invented: step {n} reads what was never written" for n in unwritten - perhaps]
+    possible = set().union(*mistakes.unwritten.values())
+    wrong += [f"invented: step {n} reads what was never written" for n in unwritten - possible]
     for array, places in mistakes.races.items():
         races = [f for f in report.findings if f.kind == "race" and (f.memory != "") == (array == "x")]
         # The line of the other access is empty if it is not known.

@@ -34,5 +34,5 @@ def test_the_check_finds_what_the_oracle_finds(source):
 def test_the_oracle_finds_races_and_overruns():
     mistakes = [random_kernel(seed, "kernel").mistakes() for seed in range(100)]
     assert 5 < sum(bool(found.outside) for found in mistakes) < 60
-    assert 3 < sum(bool(found.unwritten) for found in mistakes) < 40
+    assert 3 < sum(bool(found.never_written) for found in mistakes) < 40
     assert 30 < sum(any(found.races.values()) for found in mistakes) < 95

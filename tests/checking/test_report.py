@@ -50,6 +50,16 @@ def test_the_report_names_the_array_and_the_line_that_made_it(module):
     )
 
 
+def test_a_source_with_macros_of_system_headers_has_its_lines(tmp_path):
+    file = tmp_path / "late.cu"
+    file.write_text(
+        "#include <cassert>\n__global__ void late(int* x) {\n    assert(x != NULL);\n    x[threadIdx.x] = 1;\n}\n"
+    )
+    with cs.Device("host:0"), cs.check() as report:
+        cs.Module.from_file(file).late[1, 33](cs.empty(32, np.int32))
+    assert [finding.line for finding in report.findings] == [f"{file}:4"]
+
+
 def test_the_same_mistake_is_counted(module):
     with cs.check() as report:
         for _ in range(3):

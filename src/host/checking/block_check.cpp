@@ -12,8 +12,10 @@ namespace cuscope::simt {
 using cuscope_simt::Cell;
 using cuscope_simt::CheckSlot;
 using cuscope_simt::stamp_after_plain;
-using cuscope_simt::stamp_among_others;
+using cuscope_simt::stamp_among_lanes;
+using cuscope_simt::stamp_among_warps;
 using cuscope_simt::stamp_atomic;
+using cuscope_simt::stamp_hides_plain;
 using cuscope_simt::stamp_lanes;
 using cuscope_simt::stamp_thread_at;
 using cuscope_simt::stamp_warps;
@@ -287,9 +289,18 @@ void BlockCheck::settle_cell(const Access& access, const Region& region, Space s
         if ((stamp & stamp_atomic) != 0 && write >= past && is_of_this_block(write) &&
             ((write & stamp_atomic) == 0 || (write & stamp_after_plain) != 0))
             stamp |= stamp_after_plain;
-        if (access.atomic && (write & stamp_atomic) != 0 &&
-            (!is_ordered(write, access.thread, past) || others_wrote(write, access.thread, past)))
-            stamp |= stamp_among_others;
+        if (access.atomic && (write & stamp_atomic) != 0) {
+            if (!is_ordered(write, access.thread, past)) {
+                const bool of_warp = is_of_this_block(write) && thread_of(write) / 32 == access.thread / 32;
+                stamp |= of_warp ? stamp_among_lanes : stamp_among_warps;
+            }
+            if (others_wrote(write, access.thread, past))
+                stamp |= write & (stamp_among_lanes | stamp_among_warps);
+        }
+        if (access.atomic && write >= past && write >= state_.interval && is_of_this_block(write) &&
+            thread_of(write) / 32 == access.thread / 32 &&
+            ((write & stamp_atomic) == 0 || (write & stamp_hides_plain) != 0))
+            stamp |= stamp_hides_plain;
         // Its own plain write just before still races with atomic operations of other threads.
         const bool plain_before = (stamp & stamp_atomic) != 0 && (write & stamp_atomic) == 0 &&
                                   write >= state_.interval && write >= met_[access.thread] &&
@@ -317,19 +328,23 @@ void BlockCheck::settle_cell(const Access& access, const Region& region, Space s
     }
 }
 
-// An atomic operation of another block, which had written the cell plainly before. That write races with this
-// access, though the two atomic operations do not.
+// An atomic operation of another block or warp, which had written the cell plainly before. That write races
+// with this access, though the two atomic operations do not.
 bool BlockCheck::hides_plain_write(const Access& access, Stamp write, Stamp past) const {
-    return access.atomic && (write & stamp_after_plain) != 0 && write >= past && !is_of_this_block(write) &&
-           write >= std::max(acquired_[access.thread], block_acquired_);
+    if (!access.atomic || write < past) return false;
+    const Stamp acquired = std::max(acquired_[access.thread], block_acquired_);
+    if (is_of_this_block(write))
+        return (write & stamp_hides_plain) != 0 && write >= state_.interval && acquired < state_.block &&
+               met_in_block_[access.thread] <= state_.interval && thread_of(write) / 32 != access.thread / 32;
+    return (write & stamp_after_plain) != 0 && write >= acquired;
 }
 
 // An atomic write that is ordered before this thread: are there others that are not?
 bool BlockCheck::others_wrote(Stamp write, unsigned thread, Stamp past) const {
-    constexpr Stamp flags = stamp_atomic | stamp_among_others;
-    return (write & flags) == flags && write >= past && is_of_this_block(write) && write >= state_.interval &&
-           write >= met_[thread] && write >= met_in_block_[thread] &&
-           write >= std::max(acquired_[thread], block_acquired_);
+    if ((write & stamp_atomic) == 0 || write < past || !is_of_this_block(write) || write < state_.interval ||
+        write < met_in_block_[thread] || write < std::max(acquired_[thread], block_acquired_))
+        return false;
+    return (write & stamp_among_warps) != 0 || ((write & stamp_among_lanes) != 0 && write >= met_[thread]);
 }
 
 // A read that is ordered before this thread: are there others that are not?

@@ -20,7 +20,7 @@ using cuscope_simt::stamp_time_at;
 // Moments are counted through all launches, so that stamps of earlier launches are recognized.
 std::uint64_t last_moment = 1;
 unsigned era = 0;
-constexpr std::uint64_t most_moments = std::uint64_t{1} << 28;
+constexpr std::uint64_t most_moments = std::uint64_t{1} << 26;
 
 // Not a std::timed_mutex: ThreadSanitizer does not know the function that waits for it for some time.
 struct Turns {

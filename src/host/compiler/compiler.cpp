@@ -366,8 +366,11 @@ std::vector<std::string> Compilation::file_name_flags(const std::string& preproc
         line = line.substr(0, line.find('\n'));
         const std::size_t open = line.find('"'), close = line.rfind('"');
         if (line.starts_with("# ") && open < close && line.find('\\') == std::string_view::npos) {
-            bool& system = files[std::string(line.substr(open + 1, close - open - 1))];
-            system = system || line.find(" 3", close) != std::string_view::npos;
+            // The expansion of a system header's macro in another file is marked, too, so one mark without
+            // it tells that the file is the user's.
+            const auto file =
+                files.try_emplace(std::string(line.substr(open + 1, close - open - 1)), true).first;
+            file->second = file->second && line.find(" 3", close) != std::string_view::npos;
         }
         if (preprocessed.find('\n', at) == std::string::npos) break;
     }

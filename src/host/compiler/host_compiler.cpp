@@ -179,11 +179,17 @@ std::vector<std::string> checking_flags(const HostCompiler& compiler) {
         flags.insert(
             flags.end(),
             {"-fsanitize=array-bounds", "-fno-slp-vectorize", "-mllvm", "-tsan-instrument-func-entry-exit=0",
-             "-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-read-before-write=1"});
+             "-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-read-before-write=1",
+             // Two equal accesses on different lines stay two.
+             "-mllvm", "-enable-tail-merge=0", "-mllvm", "-simplifycfg-sink-common=0", "-mllvm",
+             "-simplifycfg-hoist-common=0"});
     } else {
-        flags.insert(flags.end(), {"-fsanitize=bounds", "--param", "tsan-distinguish-volatile=1", "-Wno-tsan",
-                                   // One of two equal kernels would be reported with the lines of the other.
-                                   "-fno-ipa-icf"});
+        flags.insert(flags.end(),
+                     {"-fsanitize=bounds", "--param", "tsan-distinguish-volatile=1", "-Wno-tsan",
+                      // Two equal accesses on different lines stay two.
+                      "-fno-crossjumping", "-fno-tree-tail-merge", "-fno-code-hoisting", "-fno-tree-cselim",
+                      // One of two equal kernels would be reported with the lines of the other.
+                      "-fno-ipa-icf"});
     }
     return flags;
 }

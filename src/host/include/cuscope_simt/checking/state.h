@@ -1,7 +1,7 @@
 // The data that the instrumented code of a checking image and the engine share: shadow cells, the stamps in
 // them, and the state of the block that runs. Both include this file, so it needs no library.
 //
-// Time advances whenever threads meet, at a fence, and when a block begins. A stamp is the time, three flags,
+// Time advances whenever threads meet, at a fence, and when a block begins. A stamp is the time, five flags,
 // the thread in its block, and the offset of the instruction in the image's code. Time is in the highest
 // bits, so stamps of different times compare like the times.
 #pragma once
@@ -12,7 +12,7 @@ namespace cuscope_simt {
 
 using Stamp = unsigned long long;
 
-inline constexpr unsigned stamp_time_at = 35, stamp_flags_at = 32, stamp_thread_at = 22;
+inline constexpr unsigned stamp_time_at = 37, stamp_flags_at = 32, stamp_thread_at = 22;
 inline constexpr Stamp stamp_code_mask = (Stamp{1} << stamp_thread_at) - 1;
 inline constexpr Stamp stamp_thread_mask = Stamp{1023} << stamp_thread_at;
 // In a stamp of a read: other lanes of the same warp, or threads of other warps, have read the cell in the
@@ -21,17 +21,21 @@ inline constexpr Stamp stamp_lanes = Stamp{1} << stamp_flags_at;
 inline constexpr Stamp stamp_warps = Stamp{2} << stamp_flags_at;
 // In a stamp of an atomic write: its block has written the cell plainly before, in the same launch.
 inline constexpr Stamp stamp_after_plain = stamp_lanes;
-// In a stamp of an atomic write: other threads have written the cell atomically, and nothing orders them
-// before this one.
-inline constexpr Stamp stamp_among_others = stamp_warps;
+// In a stamp of an atomic write: other lanes of its warp, or threads of other warps, have written the cell
+// atomically, and nothing orders them before this write.
+inline constexpr Stamp stamp_among_lanes = stamp_warps;
+inline constexpr Stamp stamp_among_warps = Stamp{16} << stamp_flags_at;
 inline constexpr Stamp stamp_atomic = Stamp{4} << stamp_flags_at;
+// In a stamp of an atomic write: a thread of its warp has written the cell plainly before, since the block's
+// threads last met.
+inline constexpr Stamp stamp_hides_plain = Stamp{8} << stamp_flags_at;
 
 __attribute__((always_inline)) inline bool same_thread(Stamp a, Stamp b) {
     return ((a ^ b) & stamp_thread_mask) == 0;
 }
 // The same thread, and no others beside it.
 __attribute__((always_inline)) inline bool same_thread_alone(Stamp a, Stamp b) {
-    return ((a ^ b) & (stamp_thread_mask | stamp_among_others)) == 0;
+    return ((a ^ b) & (stamp_thread_mask | stamp_among_lanes | stamp_among_warps)) == 0;
 }
 __attribute__((always_inline)) inline bool same_warp(Stamp a, Stamp b) {
     return ((a ^ b) & stamp_thread_mask & ~(Stamp{31} << stamp_thread_at)) == 0;
