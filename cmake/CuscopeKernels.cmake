@@ -45,8 +45,8 @@ foreach(kernel IN LISTS cuscope_kernels)
       OUTPUT "${stem}.image"
       COMMAND
         env "CUSCOPE_SIMT_INCLUDE=${PROJECT_SOURCE_DIR}/src/host/include"
-        "CUSCOPE_CXX=${CMAKE_CXX_COMPILER}" ASAN_OPTIONS=detect_leaks=0 "${cuscope_kernel_compiler}" "${source}"
-        "${stem}.image"
+        "CUSCOPE_CXX=${CMAKE_CXX_COMPILER}" CUSCOPE_COMPILE_TIMEOUT=none ASAN_OPTIONS=detect_leaks=0
+        "${cuscope_kernel_compiler}" "${source}" "${stem}.image"
       DEPENDS "${cuscope_kernel_compiler}" "${source}" ${cuscope_kernel_headers} ${cuscope_simt_headers}
       COMMENT "Compiling ${kernel} for simulated devices"
       VERBATIM)

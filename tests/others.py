@@ -15,6 +15,26 @@ READ_ONLY, IS_COPIED = 1, 2
 CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 
 
+class OnTheHost:
+    """Exports a copy of an array on the host, also to a consumer that cannot ask for one."""
+
+    def __init__(self, array: cs.DeviceArray) -> None:
+        self.array = array
+
+    def __dlpack__(self, **_: object) -> object:
+        return self.array.__dlpack__(dl_device=(CPU, 0))
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return CPU, 0
+
+
+def on_the_host(array: cs.DeviceArray) -> np.ndarray:
+    """NumPy's import of an array with DLPack. NumPy can ask for the host since 2.1."""
+    if np.lib.NumpyVersion(np.__version__) >= "2.1.0":
+        return np.from_dlpack(array, device="cpu")
+    return np.from_dlpack(OnTheHost(array))
+
+
 class Interface:
     """An array with __cuda_array_interface__ over a DeviceArray's memory."""
 

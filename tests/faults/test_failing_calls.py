@@ -11,7 +11,7 @@ import pytest
 
 import cuscope as cs
 from cuscope import _core
-from others import Interface, TheirStream
+from others import Interface, TheirStream, on_the_host
 from support import BASIC
 
 OUT_OF_MEMORY, UNKNOWN = "cudaErrorMemoryAllocation", "cudaErrorUnknown"
@@ -119,7 +119,7 @@ USES = {
     "dlpack": lambda g: cs.from_dlpack(g["y"], stream=g["stream"]),
     "hand out": lambda g: g["y"].__dlpack__(stream=g["foreign"].handle),
     "hand out a copy": lambda g: g["y"].__dlpack__(copy=True),
-    "hand out to the host": lambda g: np.from_dlpack(g["y"], device="cpu"),
+    "hand out to the host": lambda g: on_the_host(g["y"]),
     "buffer": lambda g: (g["managed"].fill(3), memoryview(g["managed"]))[1],
     "their stream": lambda g: cs.as_stream(TheirStream(g["foreign"])),
     "address": lambda g: cs.pointer_attributes(g["x"]),

@@ -12,7 +12,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cuscope as cs
-from others import CPU, CUDA, EXTENSION, IS_COPIED, MANAGED, PINNED, capsule_name, content, elements
+from others import (
+    CPU,
+    CUDA,
+    EXTENSION,
+    IS_COPIED,
+    MANAGED,
+    PINNED,
+    capsule_name,
+    content,
+    elements,
+    on_the_host,
+)
 
 DTYPES = {
     "?": (6, 8), "i1": (0, 8), "i2": (0, 16), "i4": (0, 32), "i8": (0, 64), "u1": (1, 8), "u2": (1, 16), "u4": (1, 32),
@@ -64,7 +75,8 @@ def test_capsule_describes_any_view(device: cs.Device, data: st.DataObject) -> N
     for seen in (cs.from_dlpack(array), cs.from_dlpack(array.__dlpack__(max_version=(1, 0), copy=True))):
         assert seen.shape == array.shape
         assert np.array_equal(seen.to_host(), whole[index])
-    assert np.array_equal(np.from_dlpack(array, device="cpu"), whole[index])
+    if whole.dtype != bool or np.lib.NumpyVersion(np.__version__) >= "1.25.0":  # older ones import no bool
+        assert np.array_equal(on_the_host(array), whole[index])
 
 
 def test_copy_is_made_on_request(device: cs.Device) -> None:
@@ -80,7 +92,7 @@ def test_copy_is_made_on_request(device: cs.Device) -> None:
 
 def test_numpy_gets_a_copy_on_the_host(device: cs.Device) -> None:
     array = cs.to_device(np.arange(6, dtype=np.int16).reshape(2, 3))
-    host = np.from_dlpack(array, device="cpu")
+    host = on_the_host(array)
     assert host.tolist() == [[0, 1, 2], [3, 4, 5]]
     capsule = array.T.__dlpack__(dl_device=(CPU, 0), max_version=(1, 0))
     assert content(capsule).flags == IS_COPIED
@@ -101,7 +113,7 @@ def test_memory_that_the_host_reaches_is_not_copied(device: cs.Device) -> None:
     gpu = device.name == "cuda:0"
     for array, kind in ((managed, MANAGED), (cs.device_view(mapped), PINNED)):
         assert array.__dlpack_device__() == ((kind, 0) if gpu else (EXTENSION, 0))
-        host = np.from_dlpack(array, device="cpu")
+        host = on_the_host(array)
         assert host.tolist() == [3, 3, 3, 3]
         assert host.ctypes.data == array.host_view().ctypes.data
         copied = array.__dlpack__(dl_device=(CPU, 0), copy=True, max_version=(1, 0))
@@ -121,7 +133,7 @@ def test_memory_that_the_host_reaches_is_not_copied(device: cs.Device) -> None:
                 array.pointer,
             )
         del seen, host
-    assert np.from_dlpack(cs.empty_managed(0), device="cpu").shape == (0,)
+    assert on_the_host(cs.empty_managed(0)).shape == (0,)
 
 
 def test_device_memory_is_no_buffer(device: cs.Device) -> None:
@@ -271,7 +283,10 @@ def test_objects_handed_out_survive_the_end_of_the_interpreter(device: cs.Device
         array = cs.zeros(4, np.int32)
         capsule, versioned = array.__dlpack__(), array.__dlpack__(max_version=(1, 0))
         seen = cs.from_dlpack(array)
-        host = np.from_dlpack(array, device="cpu")
+        class OnHost:
+            def __dlpack__(self, **asked): return array.__dlpack__(dl_device=(1, 0))
+            def __dlpack_device__(self): return (1, 0)
+        host = np.from_dlpack(OnHost())
         view = memoryview(cs.empty_managed(3))
         stream = cs.Stream()
         class Theirs:

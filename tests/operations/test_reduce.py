@@ -14,6 +14,11 @@ from hypothesis.extra import numpy as hnp
 import cuscope as cs
 from cuscope import _core
 
+try:
+    from numpy.exceptions import AxisError
+except ModuleNotFoundError:  # NumPy before 1.25
+    from numpy import AxisError
+
 SCALE = float(os.environ.get("CUSCOPE_TEST_SCALE", "1"))
 COMMON = {
     "deadline": None,
@@ -68,7 +73,7 @@ def check(op: str, result, array: np.ndarray, axis=None, keepdims: bool = False,
     assert result.dtype == reference.dtype
     assert result.shape == reference.shape
     if op in ORDERED or op in ("any", "all") or reference.dtype.kind in "biu":
-        np.testing.assert_array_equal(result, reference, strict=True)
+        np.testing.assert_array_equal(result, reference)
         return
     wide = np.clongdouble if reference.dtype.kind == "c" else np.longdouble
     exact = getattr(np, op)(array.astype(wide), axis=axis, keepdims=keepdims)
@@ -341,14 +346,14 @@ def test_explain_of_no_elements_and_of_refused_arguments(device):
     assert cs.reduce.explain(np.ones((3, 0)), "sum", 0).startswith("auto: there is nothing")
     with pytest.raises(ValueError, match="median"):
         cs.reduce.explain(np.ones(3), "median")
-    with pytest.raises(np.exceptions.AxisError):
+    with pytest.raises(AxisError):
         cs.reduce.explain(np.ones(3), "sum", 1)
     with pytest.raises(TypeError, match="complex"):
         cs.reduce.explain(np.ones(3, complex), "max")
 
 
 BAD = {
-    "axis": (lambda: cs.sum(np.ones((2, 3)), axis=2), np.exceptions.AxisError, "axis 2 is out of bounds"),
+    "axis": (lambda: cs.sum(np.ones((2, 3)), axis=2), AxisError, "axis 2 is out of bounds"),
     "axis twice": (lambda: cs.sum(np.ones((2, 3)), axis=(0, -2)), ValueError, "twice"),
     "axis type": (lambda: cs.sum(np.ones(3), axis=1.0), TypeError, "float"),
     "two axes": (lambda: cs.argmax(np.ones((2, 3)), axis=(0, 1)), TypeError, "tuple"),

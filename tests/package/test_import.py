@@ -6,6 +6,7 @@ import re
 import statistics
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,23 @@ def test_import_takes_little_over_numpys_own(tmp_path):
         ratios.append(total["cuscope"] / total["numpy"])
 
     assert statistics.median(ratios) < 1
+
+
+@pytest.mark.subprocess
+@pytest.mark.skipif(
+    not sysconfig.get_config_var("Py_GIL_DISABLED"),
+    reason="only a free-threaded Python has a switch for the GIL",
+)
+def test_import_turns_the_gil_of_a_free_threaded_python_on(tmp_path):
+    """The extension is not safe without it, and says so to the interpreter: docs/wheels.md."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys, cuscope; print(sys._is_gil_enabled())"],
+        check=False, capture_output=True, text=True, cwd=tmp_path, timeout=120,
+        env={"CUSCOPE_DEVICE": "host:0", "PYTHONPATH": str(Path(cs.__file__).parents[1])},
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+    assert "GIL" in done.stderr
 
 
 def test_version_is_the_distributions():

@@ -72,7 +72,7 @@ CommandResult run_command(const std::vector<std::string>& arguments, const std::
     posix_spawn_file_actions_addopen(&files.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files.actions, pipe_ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&files.actions, pipe_ends[1], STDERR_FILENO);
-    posix_spawn_file_actions_addchdir_np(&files.actions, directory.c_str());
+    files.start_in(directory);
     // The program runs outside this process's group. So a Ctrl-C in the terminal reaches only this process,
     // which then decides, and a kill of the group reaches every process that the program has started.
     pid_t group = watcher.group(), child = -1;

@@ -1,5 +1,6 @@
 #include "host/compiler/spawn.hpp"
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -24,9 +25,28 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
     return result;
 }
 
+// A shell that changes to a directory and becomes the program.
+std::vector<std::string> in_directory(const std::string& directory,
+                                      const std::vector<std::string>& arguments) {
+    std::vector<std::string> words{"/bin/sh", "-c", "cd -- \"$0\" && exec \"$@\"", directory};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return words;
+}
+
 int exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
 }  // namespace
+
+void FileActions::start_in(const std::string& directory) {
+    // Looked up at run time: glibc has it since 2.29, and wheels run with 2.28.
+    using Function = int (*)(posix_spawn_file_actions_t*, const char*);
+    static const auto change_directory =
+        reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, "posix_spawn_file_actions_addchdir_np"));
+    if (change_directory == nullptr)
+        left_to_shell = directory;
+    else
+        change_directory(&actions, directory.c_str());
+}
 
 int spawn(const std::vector<std::string>& arguments, const std::vector<std::string>& variables,
           const FileActions& files, pid_t group, pid_t* child) {
@@ -41,7 +61,9 @@ int spawn(const std::vector<std::string>& arguments, const std::vector<std::stri
     posix_spawnattr_setsigdefault(&attributes.attributes, &defaults);
     posix_spawnattr_setflags(&attributes.attributes,
                              POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    const std::vector<char*> words = pointers(arguments), entries = pointers(variables);
+    const std::vector<std::string> wrapped =
+        files.left_to_shell.empty() ? arguments : in_directory(files.left_to_shell, arguments);
+    const std::vector<char*> words = pointers(wrapped), entries = pointers(variables);
     return posix_spawnp(child, words[0], &files.actions, &attributes.attributes, words.data(),
                         entries.data());
 }

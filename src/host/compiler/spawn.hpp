@@ -16,7 +16,12 @@ class FileActions {
     ~FileActions() { posix_spawn_file_actions_destroy(&actions); }
     FileActions(const FileActions&) = delete;
     FileActions& operator=(const FileActions&) = delete;
+
+    // The directory that the program starts in. Without a call: that of this process.
+    void start_in(const std::string& directory);
+
     posix_spawn_file_actions_t actions;
+    std::string left_to_shell;  // the directory, if the C library cannot change it
 };
 
 // Returns 0 or an error number. Group 0 makes a new group, with the child as its leader.

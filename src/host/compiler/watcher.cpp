@@ -39,7 +39,7 @@ Watcher::Watcher(const std::string& directory) {
     posix_spawn_file_actions_adddup2(&files.actions, ends[1], STDIN_FILENO);
     posix_spawn_file_actions_addopen(&files.actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&files.actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addchdir_np(&files.actions, "/");
+    files.start_in("/");
     const char* const path = std::getenv("PATH");
     const std::vector<std::string> variables{
         std::string("PATH=") + (path == nullptr ? "" : std::string(path) + ":") + "/usr/bin:/bin"};
