@@ -68,8 +68,8 @@ struct Outcome {
 
 // Shared with another thread that waits for the run.
 struct RunControl {
-    std::atomic<bool> abort{false};    // end the kernel as soon as possible: Status::launch_timeout
-    std::atomic<bool> stalled{false};  // set by the executor: the kernel spins on something outside itself
+    std::atomic<bool> abort{false};       // end the kernel as soon as possible: Status::launch_timeout
+    std::atomic<bool> stalled{false};     // set by the executor: the kernel spins on something outside itself
     std::atomic<std::uint64_t> begun{0};  // about how many blocks have begun, for a bar
 };
 
