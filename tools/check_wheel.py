@@ -32,6 +32,7 @@ NEEDED = (
     "cuscope/kernels/host/native.cu",
     "cuscope/kernels/host/native.image",
     "cuscope/kernels/gather/gather.image",
+    "cuscope/course/notebooks/01_memory_kernels_errors.ipynb",
 )
 LICENCES = ("LICENSE", "third_party/dlpack/LICENSE")
 # The kinds of files: Python, the extension, kernels with their headers and machine code, and the wheel's own.
@@ -39,6 +40,7 @@ ALLOWED = re.compile(
     r"cuscope/(_core\.[\w-]+\.so|py\.typed|(\w+/)*\w+\.(pyi?|js))"
     r"|cuscope/include/[\w/]+(\.h|\.hpp|\.cuh|\.cpp|\.inc|/\w+)"
     r"|cuscope/kernels/\w+/(\w+\.(cu|cuh|hpp|image|fatbin)|README\.md)"
+    r"|cuscope/course/(notebooks/\w+\.ipynb|results/\w+\.(json|csv))"
     r"|cuscope(-[\d.]+\.dist-info|\.libs)/.+"
 )
 # A first program: a kernel from source, and an operation.
