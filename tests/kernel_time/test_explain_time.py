@@ -96,6 +96,19 @@ def test_arithmetic_is_bound_by_issue(module):
     assert 1 <= time.instructions / (1000 * (1 << 20) / 32) < 1.6
 
 
+# NVIDIA's data sheets: teraflops with floats.
+@pytest.mark.parametrize(
+    ("model", "teraflops"), [("h200", 67), ("a100", 19.5), ("k20x", 3.95), ("fermi", 1.03)]
+)
+def test_arithmetic_takes_as_long_as_the_device_needs_for_it(model, teraflops):
+    with cs.add_host_device(model):
+        x = cs.zeros(1 << 20, np.float32)
+        time = cs.Module(SOURCE).calculate.explain_time(x, grid=4096, block=256)
+
+    needed = 2 * 1000 * x.size / (teraflops * 1e12)
+    assert 0.95 * needed < time.parts["issue"] < 2.2 * needed
+
+
 def test_one_thread_is_bound_by_latency(module):
     x, out = cs.zeros(1 << 16, np.float32), cs.zeros(1, np.float32)
 

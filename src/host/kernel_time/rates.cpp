@@ -5,19 +5,24 @@ namespace cuscope::host {
 Rates rates_of(const DeviceModel& model) {
     Rates rates;
     const int major = model.properties.compute_capability_major;
+    const FusedOperations fused = fused_operations(model);
+    const double float32 = fused.float32 / 32, float64 = fused.float64 / 32;  // in warps
     // integer, float32, float64, special, control
-    if (major >= 9) {
+    if (major >= 7) {
         rates.issue = 4 * 0.92;
-        rates.pipes = {4, 4, 2, 0.5, 2};
+        rates.pipes = {4, float32, float64, 0.5, 2};
+    } else if (major >= 5) {
+        rates.issue = 4;
+        rates.pipes = {float32, float32, float64, float32 / 4, 2};
     } else if (major >= 3) {
         rates.issue = 4;
-        rates.pipes = {5, 6, 2, 1, 2};
+        rates.pipes = {5, float32, float64, 1, 2};
     } else if (major >= 2) {
         rates.issue = 1;
-        rates.pipes = {1, 1, 0.5, 0.125, 1};
+        rates.pipes = {1, float32, float64, 0.125, 1};
     } else {
         rates.issue = 0.25;
-        rates.pipes = {0.25, 0.25, 0.03125, 0.0625, 0.25};
+        rates.pipes = {0.25, float32, float64, 0.0625, 0.25};
     }
     rates.shared_wavefronts = 0.9;
     rates.load_wavefront = 1.3;
