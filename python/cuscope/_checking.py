@@ -211,10 +211,12 @@ class CheckReport:
         lines += [f"not checked: {kernel}" for kernel in state["unchecked_kernels"]]
         return "\n".join(lines + self._notes)
 
-    def _repr_html_(self) -> str:
-        """The report as notebooks show it."""
-        from ._display.checks import report
-
+    def _repr_html_(self) -> str | None:
+        """The report as notebooks show it. None, for which they show the repr, while the interpreter ends."""
+        try:
+            from ._display.checks import report
+        except ImportError:
+            return None
         return report(self)
 
     def __repr__(self) -> str:

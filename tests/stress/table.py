@@ -75,6 +75,7 @@ EXEMPT = {
     "OutOfMemoryError": "an exception",
     "PendingWarning": "a warning",
     "info": "asks compilers, which takes seconds",
+    "show_progress": "is one setting of the process: tests/package/test_progress.py",
 }
 
 

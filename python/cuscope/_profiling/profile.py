@@ -8,8 +8,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from . import page, roofline, text, warp
 from .building import lines_of
+from .counters import counters_of
 from .records import ProfiledLine, ProfileFinding
+from .rules import findings_of
 
 if TYPE_CHECKING:
     from .. import _core
@@ -135,8 +138,6 @@ class Profile:
 
     @cached_property
     def _counters(self) -> Mapping[str, float]:
-        from .counters import counters_of
-
         return MappingProxyType(counters_of(self))
 
     @property
@@ -151,8 +152,6 @@ class Profile:
 
     @cached_property
     def _findings(self) -> tuple[ProfileFinding, ...]:
-        from .rules import findings_of
-
         return tuple(findings_of(self))
 
     def accesses(self, line: int, number: int = 0) -> ProfilePicture:
@@ -171,8 +170,6 @@ class Profile:
         >>> picture.svg.startswith("<svg")
         True
         """
-        from .warp import draw
-
         accesses = self.line(line).accesses
         if not accesses:
             having = sorted({one.number for one in self.lines if one.accesses and one.number})
@@ -185,7 +182,7 @@ class Profile:
                 f"profile of {self.kernel}: line {line} has no instruction {number} that accesses memory; "
                 f"its instructions are 0 to {len(accesses) - 1}"
             )
-        return ProfilePicture(draw(self, accesses[number]))
+        return ProfilePicture(warp.draw(self, accesses[number]))
 
     def roofline(self) -> ProfilePicture:
         """A roofline: the operations per second of the launch, and those that the device allows for its bytes.
@@ -202,15 +199,11 @@ class Profile:
         >>> picture.svg.startswith("<svg")
         True
         """
-        from .roofline import draw
-
-        return ProfilePicture(draw(self))
+        return ProfilePicture(roofline.draw(self))
 
     def explain(self) -> str:
         """The table of lines and the findings, as text for a terminal. ``str(profile)`` is the same."""
-        from .text import explain
-
-        return explain(self)
+        return text.explain(self)
 
     def __str__(self) -> str:
         return self.explain()
@@ -236,9 +229,7 @@ class Profile:
         )
 
     def _repr_html_(self) -> str:
-        from .page import page
-
-        return page(self)
+        return page.page(self)
 
 
 class ProfilePicture:
