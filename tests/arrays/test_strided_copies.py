@@ -106,7 +106,7 @@ LARGE = {
 @pytest.mark.parametrize("itemsize", [1, 4, 12])
 @pytest.mark.parametrize("what", LARGE)
 def test_large_arrays_go_both_ways(device, what, itemsize):
-    dtype = np.dtype([("x", "u1", itemsize)])
+    dtype = np.dtype([("x", "u1", (itemsize,))])
     rows, columns = {1: (3 * 640, 5 * 640), 4: (960, 1600), 12: (960, 800)}[itemsize]
     host = LARGE[what](random_bytes(rows * columns * itemsize, 1).view(dtype).reshape(rows, columns))
 
@@ -120,7 +120,7 @@ def test_large_arrays_go_both_ways(device, what, itemsize):
 
 @pytest.mark.parametrize("itemsize", [1, 2, 3, 4, 8, 16])
 def test_views_with_gaps_on_the_device_are_copied(device, itemsize):
-    dtype = np.dtype([("x", "u1", itemsize)])
+    dtype = np.dtype([("x", "u1", (itemsize,))])
     host = random_bytes(240 * 700 * itemsize, 1).view(dtype).reshape(240, 700)
     x = cs.to_device(host)
     for index in (np.s_[:, ::2], np.s_[::3, 1::5], np.s_[::-2, ::-2]):
