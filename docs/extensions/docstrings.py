@@ -17,7 +17,7 @@ from sphinx.pycode import ModuleAnalyzer
 HEADER = re.compile(r"-{3,}")
 CODE = re.compile(r"(`+[^`]*`+)")
 MARK = re.compile(r"(?<=\()\*(?=\w)|(?<=\w)_(?!\w)")  # (*args) and add_... are no markup
-MODULES = ("_checking", "_errors", "_matmul", "_models", "_reduce")
+MODULES = ("_checking", "_errors", "_matmul", "_models", "_profiling.records", "_reduce")
 # The signature has the types, and links to them.
 CONFIG = Config(napoleon_use_param=False, napoleon_use_rtype=False, napoleon_use_ivar=True)
 

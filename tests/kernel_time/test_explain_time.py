@@ -106,7 +106,8 @@ def test_arithmetic_takes_as_long_as_the_device_needs_for_it(model, teraflops):
         time = cs.Module(SOURCE).calculate.explain_time(x, grid=4096, block=256)
 
     needed = 2 * 1000 * x.size / (teraflops * 1e12)
-    assert 0.95 * needed < time.parts["issue"] < 2.2 * needed
+    # The instructions of the loop come on top, and no device issues as many as a K20X could calculate.
+    assert 0.95 * needed < time.parts["issue"] < 2.5 * needed
 
 
 def test_one_thread_is_bound_by_latency(module):

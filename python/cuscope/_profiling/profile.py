@@ -6,16 +6,14 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
+from .._core import Counts, Device, KernelTime
 from . import page, roofline, text, warp
 from .building import lines_of
 from .counters import counters_of
 from .records import ProfiledLine, ProfileFinding
 from .rules import findings_of
-
-if TYPE_CHECKING:
-    from .. import _core
 
 __all__ = ["Profile"]
 
@@ -46,9 +44,9 @@ class Profile:
         return str(self._facts["kernel"])
 
     @property
-    def device(self) -> _core.Device:
+    def device(self) -> Device:
         """The simulated device that ran the kernel."""
-        device: _core.Device = self._facts["device"]
+        device: Device = self._facts["device"]
         return device
 
     @property
@@ -79,18 +77,18 @@ class Profile:
         return str(self._facts.get("note", ""))
 
     @property
-    def counts(self) -> _core.Counts:
+    def counts(self) -> Counts:
         """The counters of the whole kernel, as `Kernel.count()` returns them."""
-        counts: _core.Counts = self._facts["counts"]
+        counts: Counts = self._facts["counts"]
         return counts
 
     @property
-    def time(self) -> _core.KernelTime | None:
+    def time(self) -> KernelTime | None:
         """The estimated time of the launch on the device, and the part of the device that bounds it.
 
         It comes from the counted blocks. None if no block was counted to its end.
         """
-        time: _core.KernelTime | None = self._facts["time"]
+        time: KernelTime | None = self._facts["time"]
         return time
 
     @property

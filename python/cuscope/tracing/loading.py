@@ -138,8 +138,10 @@ def _row(
     arguments.setdefault("stream" if device else "thread", tracks[event["tid"]])
     for column in ("grid", "block"):
         if column in arguments:
-            x, y, z = arguments[column].split(" x ")
-            arguments[column] = (int(x), int(y), int(z))
+            x, y, z = map(int, arguments[column].split(" x "))
+            if min(x, y, z) < 0:  # NumPy before 1.24 would let them wrap around
+                raise ValueError(f"{column}: {arguments[column]}")
+            arguments[column] = (x, y, z)
     start = event["ts"]
     row = [event["cat"], event["name"], start, start + event["dur"], device]
     row += [arguments.get(column, default) for column, default in _COLUMNS]

@@ -18,7 +18,7 @@ namespace {
 // A code object, which is kept alive so that its address is not used again, and the lines found in it.
 struct KnownCode {
     py::object code;
-    bool own = false;                              // of cuscope
+    bool own = false;                              // of cuscope, or no line that a user could find
     std::unordered_map<int, std::uint32_t> lines;  // names of lines by instruction
 };
 
@@ -33,7 +33,8 @@ KnownCode& known(PyCodeObject* code) {
     if (is_new) {
         found->second.code = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(code));
         const auto file = py::str(found->second.code.attr("co_filename")).cast<std::string>();
-        found->second.own = file.starts_with(own_folder());
+        // NumPy before 1.25 calls the implementations of its functions from such code.
+        found->second.own = file.starts_with(own_folder()) || file == "<__array_function__ internals>";
     }
     return found->second;
 }
