@@ -183,9 +183,8 @@ bool profiled_in_place(const KernelLaunch& launch, const py::tuple& values) {
 
 void bind_profiles(py::module_& m) {
     m.def("profile_launches", &profile_launches, py::arg("taker"), py::arg("blocks") = py::none(),
-          "Profile Python's launches of kernels with source, and give each Profile to the function `taker`; "
-          "None ends "
-          "this. Launches into a stream that is being captured are made as usual.");
+          "Profile Python's launches of kernels with source, and give each Profile to the function `taker`. "
+          "None ends this. Launches into a stream that is being captured are made as usual.");
 }
 
 }  // namespace cuscope::bindings

@@ -18,10 +18,10 @@ void record_beside(Machine& machine, Event& event, Stream& stream, Command* kern
 
 LaunchProfile::Peaks peaks_of(const DeviceModel& model) {
     const Rates rates = rates_of(model);
-    const FusedOperations fused = fused_operations(model);
     const double cycles = model.properties.multiprocessor_count * (model.properties.clock_rate / 1e6);
-    return {model.kernel_rate, rates.l2_bytes_per_ns, fused.float32 * 2 * cycles, fused.float64 * 2 * cycles,
-            rates.issue * cycles};
+    // A warp has 32 lanes, and a fused operation counts twice.
+    return {model.kernel_rate, rates.l2_bytes_per_ns, rates.pipes[1] * cycles * 64,
+            rates.pipes[2] * cycles * 64, rates.issue * cycles};
 }
 
 // Launches a kernel in a stream. With `counting` set it runs the counting image and waits for the kernel.
@@ -89,8 +89,7 @@ Status HostRuntime::launch_counted(const LaunchConfig& config, KernelHandle kern
     const auto profile = sums->profile->result(*sums);
     const auto& profiles = request.profiling->profiles();
     profile->blocks = request.profiling->blocks();
-    const bool whole = config.profiled_blocks == 0 || config.profiled_blocks >= profile->blocks;
-    profile->counted_blocks = whole ? profile->blocks : request.profiling->taken();
+    profile->counted_blocks = request.profiling->counted_blocks();
     if (!profiles.empty())
         profile->time = host::kernel_time(*machine_.devices[index].model, profile->blocks,
                                           request.blocks_per_multiprocessor, profiles);

@@ -42,7 +42,8 @@ class Sampling {
 
     void add(BlockProfile profile);
     void add(const Recorder& recorder);
-    std::uint64_t taken() const { return taken_.size(); }
+    // Of a profile.
+    std::uint64_t counted_blocks() const { return profiled_ ? taken_.size() : blocks_; }
     // In the order of the blocks. Only once the launch has ended.
     const std::vector<BlockProfile>& profiles();
 

@@ -51,8 +51,8 @@ std::string hexadecimal(unsigned long long value, int digits) {
     return text;
 }
 
-// "kernel.cu:12" of " in kernel.cu:12".
-std::string without_in(const std::string& line) { return line.empty() ? line : line.substr(4); }
+// " in kernel.cu:12"; empty if the line is not known.
+std::string in(const std::string& line) { return line.empty() ? "" : " in " + line; }
 
 Index3 thread_index(unsigned linear, const Index3& dim) {
     return {linear % dim.x, linear / dim.x % dim.y, linear / dim.x / dim.y};
@@ -251,11 +251,10 @@ void Block::describe_foreign_lane(const Strand* self) {
                 true};
 }
 
-// " in kernel.cu:12" for the call that returns to an address; empty if its line is not known.
+// "kernel.cu:12" for the call that returns to an address; empty if its line is not known.
 std::string Block::line_of_call(const void* return_address) const {
     if (return_address == nullptr) return "";
-    const std::string line = image_->source_line(static_cast<const char*>(return_address) - 1);
-    return line.empty() ? "" : " in " + line;
+    return image_->source_line(static_cast<const char*>(return_address) - 1);
 }
 
 // The same for a fault. The kernel may have called code outside the image, such as memcpy(), which has put
@@ -263,7 +262,7 @@ std::string Block::line_of_call(const void* return_address) const {
 std::string Block::line_of_fault() const {
     const cuscope::simt::Image& image = *image_;
     const std::string line = image.source_line(target.instruction);
-    if (!line.empty()) return " in " + line;
+    if (!line.empty()) return line;
     const auto stack = reinterpret_cast<std::uintptr_t>(target.stack);
     const auto begin = reinterpret_cast<std::uintptr_t>(running_->memory_begin);
     const auto end = reinterpret_cast<std::uintptr_t>(running_->stack_end);
@@ -277,7 +276,7 @@ std::string Block::describe_smashed(const void* noticed) const {
     const std::string line = line_of_call(noticed), kernel = image_->source_line(entry_->function);
     std::string text = "it wrote past the end of a local array";
     if (!line.empty())
-        text += " of the function that ends" + line;
+        text += " of the function that ends" + in(line);
     else if (!kernel.empty())
         text += " of the kernel in " + kernel + ", or of a function that the kernel calls";
     return text + ": what lies behind it on its stack is damaged";
@@ -308,12 +307,12 @@ void Block::describe_fault(const Strand* self, Fault kind, const char* message, 
     const bool unknown = kind == Fault::smashed_stack && self->ended != 0;
     std::string text = unknown ? block_name() + ": one of its threads" : thread_name(self);
     text += ": " + what;
-    const std::string line = site != nullptr                ? " in " + line_of(site)
+    const std::string line = site != nullptr                ? line_of(site)
                              : kind != Fault::smashed_stack ? line_of_call(caller)
                                                             : "";
-    if (kind != Fault::assertion) text += line;  // its message has the line already
+    if (kind != Fault::assertion) text += in(line);  // its message has the line already
     failure_ = {status, std::move(text)};
-    if (!unknown) failure_.where = found(self, without_in(line));
+    if (!unknown) failure_.where = found(self, line);
 }
 
 void Block::describe_overrun(const std::string& where) {
@@ -364,7 +363,7 @@ void Block::describe_signal() {
     Status status = Status::illegal_address;
     // The signal came through another handler, which did not pass the address on.
     const bool second_hand = target.code <= 0;
-    const std::string line = line_of_fault();
+    const std::string known = line_of_fault(), line = in(known);
     switch (target.signal) {
         case SIGSEGV:
         case SIGBUS:
@@ -405,7 +404,7 @@ void Block::describe_signal() {
         default:
             return;  // the kernel was told to leave
     }
-    failure_ = {status, std::move(text), found(strand, without_in(line))};
+    failure_ = {status, std::move(text), found(strand, known)};
 }
 
 CUSCOPE_ON_FIBER void Block::fault(Strand* self, Fault kind, const char* message, const Site* site,

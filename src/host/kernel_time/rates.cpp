@@ -1,6 +1,38 @@
 #include "host/kernel_time/rates.hpp"
 
 namespace cuscope::host {
+namespace {
+
+// The additions, multiplications or both in one that a multiprocessor begins in a cycle: CUDA C++ Programming
+// Guide, "Arithmetic Instructions".
+struct FusedOperations {
+    double float32, float64;
+};
+
+FusedOperations fused_operations(const DeviceModel& model) {
+    const int major = model.properties.compute_capability_major;
+    const int minor = model.properties.compute_capability_minor;
+    switch (major) {
+        case 1:
+            return {8, 1};
+        case 2:
+            return minor == 0 ? FusedOperations{32, 16} : FusedOperations{48, 4};
+        case 3:
+            return {192, minor >= 5 ? 64.0 : 8.0};
+        case 5:
+            return {128, 4};
+        case 6:
+            return minor == 0 ? FusedOperations{64, 32} : FusedOperations{128, 4};
+        case 7:
+            return {64, minor == 5 ? 2.0 : 32.0};
+        case 8:
+            return minor == 0 ? FusedOperations{64, 32} : FusedOperations{128, 2};
+        default:
+            return {128, major == 12 ? 2.0 : 64.0};
+    }
+}
+
+}  // namespace
 
 Rates rates_of(const DeviceModel& model) {
     Rates rates;
@@ -37,30 +69,6 @@ Rates rates_of(const DeviceModel& model) {
     rates.shared_cycles = 30;
     rates.barrier_cycles = 30;
     return rates;
-}
-
-// CUDA C++ Programming Guide, "Arithmetic Instructions": the throughput of additions and multiplications.
-FusedOperations fused_operations(const DeviceModel& model) {
-    const int major = model.properties.compute_capability_major;
-    const int minor = model.properties.compute_capability_minor;
-    switch (major) {
-        case 1:
-            return {8, 1};
-        case 2:
-            return minor == 0 ? FusedOperations{32, 16} : FusedOperations{48, 4};
-        case 3:
-            return {192, minor >= 5 ? 64.0 : 8.0};
-        case 5:
-            return {128, 4};
-        case 6:
-            return minor == 0 ? FusedOperations{64, 32} : FusedOperations{128, 4};
-        case 7:
-            return {64, minor == 5 ? 2.0 : 32.0};
-        case 8:
-            return minor == 0 ? FusedOperations{64, 32} : FusedOperations{128, 2};
-        default:
-            return {128, major == 12 ? 2.0 : 64.0};
-    }
 }
 
 }  // namespace cuscope::host

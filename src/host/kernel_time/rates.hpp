@@ -25,10 +25,4 @@ struct Rates {
 
 Rates rates_of(const DeviceModel& model);
 
-// Fused operations that a multiprocessor begins in a cycle.
-struct FusedOperations {
-    double float32, float64;
-};
-FusedOperations fused_operations(const DeviceModel& model);
-
 }  // namespace cuscope::host
