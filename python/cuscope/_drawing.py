@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING
 
-from ._theme import theme_rules
+from ._theme import IDENTITY, identified, theme_rules
 
 if TYPE_CHECKING:
     from ._core import Graph
@@ -44,7 +43,6 @@ THEMES = {
         ("csHead", "fill", "#a3adb8"),
     ),
 }
-IDENTITY = "\x00"  # stands for the picture's id until its content is known; names cannot contain it
 ARROW = (
     f'<defs><marker id="{IDENTITY}a" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
     'orient="auto"><path class="csHead" d="M0 0 8 4 0 8z"/></marker></defs>'
@@ -87,9 +85,7 @@ def svg(graph: Graph) -> str | None:
         *_draw(layout, 0, 0),
         "</svg>",
     ]
-    text = "\n".join(parts)
-    identity = "csg" + hashlib.sha256(text.encode(errors="replace")).hexdigest()[:10]
-    return text.replace(IDENTITY, identity)
+    return identified("\n".join(parts), "csg")
 
 
 def _count(graph: Graph) -> int:

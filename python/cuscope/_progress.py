@@ -10,6 +10,7 @@ from html import escape
 from typing import Any, Protocol
 
 from . import _core
+from ._cells import current_shell
 
 __all__ = ["show_progress"]
 
@@ -86,7 +87,7 @@ def _end() -> None:
 
 
 def _new_bar() -> Bar:
-    if _in_notebook():
+    if getattr(current_shell(), "kernel", None) is not None:  # a notebook
         return _NotebookBar()
     if sys.stderr is not None and sys.stderr.isatty():
         for make in (_RichBar, _TqdmBar):
@@ -96,12 +97,6 @@ def _new_bar() -> Bar:
                 continue
         return _TextBar()
     return _TextBar() if _wish and sys.stderr is not None else _NoBar()
-
-
-def _in_notebook() -> bool:
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return shell is not None and getattr(shell, "kernel", None) is not None
 
 
 class _NoBar:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 
-__all__ = ["Theme", "theme_rules"]
+__all__ = ["IDENTITY", "Theme", "identified", "theme_rules"]
+
+IDENTITY = "\x00"  # stands for the id of a picture until its content is known; names cannot contain it
 
 # (classes, property, value)
 Theme = Iterable[tuple[str, str, str]]
@@ -14,6 +17,12 @@ _PAGES = {
     "light": ('[data-jp-theme-light="true"]', ".vscode-light", 'html[theme="light"]', '[data-theme="light"]'),
     "dark": ('[data-jp-theme-light="false"]', ".vscode-dark", 'html[theme="dark"]', '[data-theme="dark"]'),
 }
+
+
+def identified(picture: str, prefix: str) -> str:
+    """The picture with an id from its content for IDENTITY, so that the rules of two pictures of a page do not meet."""
+    content = hashlib.blake2s(picture.encode(errors="replace"), digest_size=6)
+    return picture.replace(IDENTITY, prefix + content.hexdigest())
 
 
 def theme_rules(root: str, themes: Mapping[str, Theme]) -> list[str]:

@@ -78,7 +78,7 @@ def source_of(line: str, kernel: str) -> str | None:
         return None
     if kernel or name.startswith("Cell In["):
         lines = _cell(name, kernel).split("\n")
-        return lines[int(number) - 1] if int(number) <= len(lines) else None
+        return lines[int(number) - 1] if 0 < int(number) <= len(lines) else None
     return linecache.getline(name, int(number)).rstrip("\n") or None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-__all__ = ["line_of_body", "parser_of", "run"]
+__all__ = ["arguments_of", "line_of_body", "parser_of", "run"]
 
 
 def parser_of(name: str, **about: Any) -> Any:
@@ -14,6 +14,16 @@ def parser_of(name: str, **about: Any) -> Any:
 
     made: Any = magic_arguments
     return made.MagicArgumentParser(prog=name, **about)
+
+
+def arguments_of(parser: Any, line: str) -> Any:
+    """The arguments of a magic's line. A name that no variable can have is refused."""
+    from IPython.core.error import UsageError
+
+    arguments = parser.parse_argstring(line)
+    if arguments.name is not None and not arguments.name.isidentifier():
+        raise UsageError(f"{parser.prog}: {arguments.name!r} cannot be the name of a variable")
+    return arguments
 
 
 def _history(shell: Any) -> list[str]:

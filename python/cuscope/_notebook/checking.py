@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._checking import check
-from .cells import parser_of, run
+from .cells import arguments_of, parser_of, run
 
 __all__ = ["magic"]
 
@@ -40,9 +40,7 @@ def magic(shell: Any) -> Callable[[str, str], Any]:
 
         show: Any = display.display
 
-        arguments = parser.parse_argstring(line)
-        if arguments.name is not None and not arguments.name.isidentifier():
-            raise UsageError(f"%%check: {arguments.name!r} cannot be the name of a variable")
+        arguments = arguments_of(parser, line)
         report = None
         try:
             with check(wait=not arguments.no_wait) as report:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _core
 from .._errors import CompileError
-from .cells import line_of_body, parser_of
+from .cells import arguments_of, line_of_body, parser_of
 
 __all__ = ["magic"]
 
@@ -49,7 +49,7 @@ def magic(shell: Any) -> Callable[[str, str], None]:
     parser = _parser()
 
     def cuda(line: str, cell: str) -> None:
-        arguments = _arguments(parser, line)
+        arguments = arguments_of(parser, line)
         name = arguments.name
         # The compiler counts the lines of the cell, so that its messages name them.
         above = line_of_body(shell, cell) - 1
@@ -79,15 +79,6 @@ def magic(shell: Any) -> Callable[[str, str], None]:
 
     cuda.__doc__ = parser.format_help()
     return cuda
-
-
-def _arguments(parser: Any, line: str) -> Any:
-    from IPython.core.error import UsageError
-
-    arguments = parser.parse_argstring(line)
-    if arguments.name is not None and not arguments.name.isidentifier():
-        raise UsageError(f"%%cuda: {arguments.name!r} cannot be the name of a variable")
-    return arguments
 
 
 def _unquoted(text: str) -> str:

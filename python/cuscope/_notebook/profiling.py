@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from .cells import parser_of, run
+from .cells import arguments_of, parser_of, run
 
 if TYPE_CHECKING:
     from .._profiling import Profile
@@ -39,8 +39,9 @@ def _shape(profile: Profile) -> tuple[object, ...]:
 
 def _show(profiles: list[Profile], as_text: bool) -> None:
     """Launches of a kernel with the same counters are shown once, with their number."""
-    from IPython import display
+    from IPython import display as ipython_display
 
+    display: Any = ipython_display
     shown: dict[tuple[object, ...], list[Profile]] = {}
     for profile in profiles:
         shown.setdefault(_shape(profile), []).append(profile)
@@ -50,8 +51,7 @@ def _show(profiles: list[Profile], as_text: bool) -> None:
             print("\n".join(filter(None, (times, str(same[0])))))  # noqa: T201 - below the cell
         else:
             heading = f"<div>{times}</div>" if times else ""
-            made: Any = display
-            made.display(made.HTML(heading + same[0]._repr_html_()))
+            display.display(display.HTML(heading + same[0]._repr_html_()))
     if len(shown) > MOST_SHOWN:
         print(f"%%profile: {len(shown) - MOST_SHOWN} other profiles are not shown; `%%profile p` keeps all")  # noqa: T201
 
@@ -63,9 +63,7 @@ def magic(shell: Any) -> Callable[[str, str], Any]:
         __tracebackhide__ = True
         from IPython.core.error import UsageError
 
-        arguments = parser.parse_argstring(line)
-        if arguments.name is not None and not arguments.name.isidentifier():
-            raise UsageError(f"%%profile: {arguments.name!r} cannot be the name of a variable")
+        arguments = arguments_of(parser, line)
         if arguments.blocks is not None and arguments.blocks < 1:
             raise UsageError(f"%%profile: --blocks {arguments.blocks}: at least 1 block has to be counted")
         profiles: list[Profile] = []

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..tracing.recording import trace
-from .cells import parser_of, run
+from .cells import arguments_of, parser_of, run
 
 __all__ = ["magic"]
 
@@ -42,9 +42,7 @@ def magic(shell: Any) -> Callable[[str, str], Any]:
 
         from ..tracing.rows import sections_of
 
-        arguments = parser.parse_argstring(line)
-        if arguments.name is not None and not arguments.name.isidentifier():
-            raise UsageError(f"%%trace: {arguments.name!r} cannot be the name of a variable")
+        arguments = arguments_of(parser, line)
         show = arguments.show.split(",") if arguments.show else None
         try:
             sections_of(show)

@@ -10,9 +10,12 @@ from typing import Any
 
 from .records import ProfiledAccess, ProfiledLine
 
-__all__ = ["lines_of"]
+__all__ = ["base_name", "lines_of"]
 
 MEMORY = "memory"
+# Counters that are added up where one instruction of the source is several of the code.
+SUMS = ("requests", "threads", "sectors", "ideal_sectors", "wavefronts", "ideal_wavefronts", "addresses")
+EXAMPLE = ("example", "example_cost", "example_block", "example_warp", "example_begin")
 
 
 class Source:
@@ -23,7 +26,7 @@ class Source:
         self.folders: list[Path] = []
         if source is not None:
             for name, text in (*source["headers"], (source["file_name"], source["text"])):
-                self.texts[_base(name)] = text.splitlines()
+                self.texts[base_name(name)] = text.splitlines()
             self.folders = [Path(source["file_name"]).parent, *map(Path, source["include_paths"])]
 
     def line(self, file: str, number: int) -> str:
@@ -31,17 +34,18 @@ class Source:
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
     def _lines(self, file: str) -> list[str]:
-        known = self.texts.get(_base(file))
+        known = self.texts.get(base_name(file))
         if known is not None or not file:
             return known or []
         for path in (Path(file), *(folder / file for folder in self.folders)):
             with contextlib.suppress(OSError, ValueError):
                 known = path.read_text(errors="replace").splitlines()
                 break
-        return self.texts.setdefault(_base(file), known or [])
+        return self.texts.setdefault(base_name(file), known or [])
 
 
-def _base(name: str) -> str:
+def base_name(name: str) -> str:
+    """The name of a file without its folder."""
     return name.rpartition("/")[2]
 
 
@@ -56,25 +60,7 @@ def _access(row: Mapping[str, Any]) -> ProfiledAccess:
         line=_place(row["line"])[1],
         space="shared" if row["shared"] else "global",
         memory=", ".join(names) or MEMORY,
-        **{
-            name: row[name]
-            for name in (
-                "kind",
-                "bytes",
-                "requests",
-                "threads",
-                "sectors",
-                "ideal_sectors",
-                "wavefronts",
-                "ideal_wavefronts",
-                "addresses",
-                "example",
-                "example_cost",
-                "example_block",
-                "example_warp",
-                "example_begin",
-            )
-        },
+        **{name: row[name] for name in ("kind", "bytes", *SUMS, *EXAMPLE)},
     )
 
 
@@ -86,17 +72,8 @@ def _merged(accesses: Iterable[ProfiledAccess]) -> tuple[ProfiledAccess, ...]:
         if known is None:
             merged[one.shape] = one
             continue
-        sums = (
-            "requests",
-            "threads",
-            "sectors",
-            "ideal_sectors",
-            "wavefronts",
-            "ideal_wavefronts",
-            "addresses",
-        )
         merged[one.shape] = replace(
-            known, **{name: getattr(known, name) + getattr(one, name) for name in sums}
+            known, **{name: getattr(known, name) + getattr(one, name) for name in SUMS}
         )
     return tuple(merged.values())
 
@@ -145,6 +122,6 @@ def lines_of(facts: Mapping[str, Any]) -> list[ProfiledLine]:
         sums.setdefault(_place(row["line"]), _Sums()).add(row)
     for row in facts["accesses"]:
         sums.setdefault(_place(row["line"]), _Sums()).accesses.append(_access(row))
-    own = _base(facts["source"]["file_name"]) if facts["source"] else ""
-    order = sorted(sums, key=lambda place: (_base(place[0]) != own, place[0], place[1]))
+    own = base_name(facts["source"]["file_name"]) if facts["source"] else ""
+    order = sorted(sums, key=lambda place: (base_name(place[0]) != own, place[0], place[1]))
     return [sums[place].line(*place, source.line(*place)) for place in order]

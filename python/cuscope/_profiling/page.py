@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from .building import base_name
 from .text import HEADS, cells_of, heading, legend
 from .warp import draw
 
@@ -42,9 +43,7 @@ def _table(profile: Profile) -> str:
     everything = sum(line.instructions for line in profile.lines)
     own = profile._own_file
     found = {finding.line for finding in profile.findings}
-    mine = {
-        line.number: line for line in profile.lines if line.number and line.file.rpartition("/")[2] == own
-    }
+    mine = {line.number: line for line in profile.lines if line.number and base_name(line.file) == own}
     source = _whole_source(profile)
     rows: list[tuple[bool, list[str]]] = []
     if mine and source:
@@ -53,7 +52,7 @@ def _table(profile: Profile) -> str:
             cells: tuple[str, ...] = cells_of(mine[number], everything) if number in mine else ("",) * 7
             rows.append((number in found, [str(number), *cells, source[number - 1]]))
     for line in profile.lines:
-        if line.number not in mine or line.file.rpartition("/")[2] != own:
+        if line.number not in mine or base_name(line.file) != own:
             name = f"{line.file.rpartition('/')[2]}:{line.number}" if line.number else "no line"
             rows.append((False, [name, *cells_of(line, everything), line.text]))
     used = [i for i in range(len(HEADS)) if i in (0, 1, 2, 8) or any(cells[i] for _, cells in rows)]

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from .._core import Counts, Device, KernelTime
 from . import page, roofline, text, warp
-from .building import lines_of
+from .building import base_name, lines_of
 from .counters import counters_of
 from .records import ProfiledLine, ProfileFinding
 from .rules import findings_of
@@ -114,20 +114,19 @@ class Profile:
 
         Raises ValueError if no code of the line ran, with the lines that did.
         """
-        own = self._own_file if file is None else file
-        for line in self.lines:
-            if line.number == number and line.file.rpartition("/")[2] == own.rpartition("/")[2]:
-                return line
-        ran = sorted({one.number for one in self.lines if one.number and one.file.rpartition("/")[2] == own})
+        own = self._own_file if file is None else base_name(file)
+        lines = {line.number: line for line in self.lines if line.number and base_name(line.file) == own}
+        if number in lines:
+            return lines[number]
         raise ValueError(
             f"profile of {self.kernel}: no code of line {number} of {own} ran; these lines have code that ran: "
-            f"{', '.join(map(str, ran)) or 'none'}"
+            f"{', '.join(map(str, lines)) or 'none'}"
         )
 
     @property
     def _own_file(self) -> str:
         source = self._facts["source"]
-        return str(source["file_name"]).rpartition("/")[2] if source else ""
+        return base_name(source["file_name"]) if source else ""
 
     @property
     def counters(self) -> Mapping[str, float]:

@@ -131,17 +131,17 @@ class ProfiledLine:
     executions: int
     """How often warps executed the line: the most of its basic blocks."""
     thread_executions: int
-    """The same for threads."""
+    """How often threads executed the line."""
     instructions: float
     """Instructions of warps, estimated; accesses to memory are among them."""
     thread_instructions: float
-    """The same for threads."""
+    """Instructions of threads, estimated."""
     operations: float
     """Operations of threads with floats and doubles, estimated; a fused multiplication and addition counts twice."""
     branches: int
     """Conditional jumps that warps executed, in the code of the processor's compiler."""
     divergent_branches: int
-    """Those behind which lanes of a warp went different ways."""
+    """Conditional jumps behind which lanes of a warp went different ways."""
     accesses: tuple[ProfiledAccess, ...]
     """The instructions of the line that access memory."""
 
@@ -162,7 +162,7 @@ class ProfiledLine:
 
     @property
     def sectors(self) -> int:
-        """The sectors that they touch."""
+        """The sectors of global memory that these loads and stores touch."""
         return self.load_sectors + self.store_sectors
 
     @property
@@ -207,7 +207,7 @@ class ProfiledLine:
 
     @property
     def wavefronts(self) -> int:
-        """The wavefronts of these loads and stores."""
+        """The wavefronts of the loads and stores of shared memory."""
         return self._sum("wavefronts", "load", "shared") + self._sum("wavefronts", "store", "shared")
 
     @property

@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from html import escape
 
-from .._theme import theme_rules
+from .._theme import IDENTITY, identified, theme_rules
+from ..tracing import style as timeline
 
 __all__ = ["finished", "label"]
 
-FONT = "system-ui,-apple-system,'Segoe UI',Helvetica,Arial,'DejaVu Sans',sans-serif"
-IDENTITY = "\x00"  # stands for the picture's id until its content is known
-
+OWN = {"light": ("#f6cf9e", "#59636e"), "dark": ("#6b4a1f", "#a3adb8")}
 THEMES = {
-    "light": (
-        ("csPaper", "fill", "#ffffff"),
-        ("csInk", "fill", "#1f2328"),
-        ("csSoft", "fill", "#59636e"),
-        ("csEmpty", "fill", "#f3f5f7"),
-        ("csMoved", "fill", "#f6cf9e"),
-        ("csGrid", "stroke", "#dfe3e8"),
-        ("csRoof", "stroke", "#59636e"),
-    ),
-    "dark": (
-        ("csPaper", "fill", "#1a1d21"),
-        ("csInk", "fill", "#e8eaed"),
-        ("csSoft", "fill", "#a3adb8"),
-        ("csEmpty", "fill", "#23272d"),
-        ("csMoved", "fill", "#6b4a1f"),
-        ("csGrid", "stroke", "#353b43"),
-        ("csRoof", "stroke", "#a3adb8"),
-    ),
+    name: (*timeline.THEMES[name], ("csMoved", "fill", moved), ("csRoof", "stroke", roof))
+    for name, (moved, roof) in OWN.items()
 }
 # Colours with a meaning are the same on both pages: wanted, and banks that serve 1, 2, 4, ... words.
 RULES = (
@@ -53,11 +35,11 @@ def label(x: float, y: float, text: str, style: str = "csInk") -> str:
 
 
 def finished(body: list[str], width: float, height: float, about: str) -> str:
-    """The whole picture. Its id comes from its content, so the rules of two pictures of a page do not meet."""
+    """The whole picture."""
     size = f"{width:.0f}", f"{height:.0f}"
     root = f"#{IDENTITY}"
     rules = [
-        f"{root} text{{font:11px {FONT}}}",
+        f"{root} text{{font:11px {timeline.FONT}}}",
         *(f"{root} {rule}" for rule in RULES),
         *theme_rules(root, THEMES),
     ]
@@ -66,6 +48,6 @@ def finished(body: list[str], width: float, height: float, about: str) -> str:
         f'width="{size[0]}" height="{size[1]}" viewBox="0 0 {size[0]} {size[1]}" style="max-width:100%;height:auto">'
     )
     paper = f'<rect class="csPaper" width="{size[0]}" height="{size[1]}" rx="6"/>'
-    text = "\n".join([head, f"<style>{chr(10).join(rules)}</style>", paper, *body, "</svg>"])
-    identity = "csp" + hashlib.blake2s(text.encode(), digest_size=6).hexdigest()
-    return text.replace(IDENTITY, identity)
+    return identified(
+        "\n".join([head, f"<style>{chr(10).join(rules)}</style>", paper, *body, "</svg>"]), "csp"
+    )

@@ -5,22 +5,17 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from ..tracing.units import time_text
+from .building import base_name
+
 if TYPE_CHECKING:
     from .profile import Profile
     from .records import ProfiledLine
 
-__all__ = ["HEADS", "cells_of", "explain", "heading", "legend", "model_of", "seconds"]
+__all__ = ["HEADS", "cells_of", "explain", "heading", "legend", "model_of"]
 
 WIDTH = 118
 MOST_TEXT = 48
-
-
-def seconds(value: float) -> str:
-    """For example "12.3 us"."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if value >= size:
-            return f"{value / size:.3g} {unit}"
-    return f"{value * 1e9:.3g} ns"
 
 
 def model_of(profile: Profile) -> str:
@@ -35,7 +30,9 @@ def heading(profile: Profile) -> str:
         f"{profile.counted_blocks} of {profile.blocks} blocks counted"
     )
     if profile.time is not None:
-        text += f"; {seconds(profile.time.seconds)} on {model_of(profile)}, bound by {profile.time.bound}"
+        text += (
+            f"; {time_text(profile.time.seconds * 1e9)} on {model_of(profile)}, bound by {profile.time.bound}"
+        )
     return text
 
 
@@ -76,7 +73,7 @@ HEADS = ("line", "instr %", "lanes", "requests", "sectors", "shared", "wavefront
 def legend(compares: bool) -> str:
     """The meaning of the columns. `compares`: some cells have a second number in brackets."""
     text = "instr %: share of the estimated instructions; lanes: threads that work together"
-    return text + ("; sectors, wavefronts: of a request (those that would do)" if compares else "")
+    return text + ("; sectors, wavefronts: of a request (the fewest that would do)" if compares else "")
 
 
 def explain(profile: Profile) -> str:
@@ -86,7 +83,7 @@ def explain(profile: Profile) -> str:
     for line in profile.lines:
         if not line.instructions and not line.branches:
             continue  # the line with the name of the kernel, for example
-        file = line.file.rpartition("/")[2]
+        file = base_name(line.file)
         name = str(line.number) if file == own else f"{file}:{line.number}" if line.number else "none"
         text = line.text if len(line.text) <= MOST_TEXT else line.text[: MOST_TEXT - 3] + "..."
         rows.append((name, *cells_of(line, everything), text))

@@ -99,9 +99,9 @@ def draw(profile: Profile, one: ProfiledAccess) -> str:
             word = row * 32 + column
             lanes = words.get(word, [])
             if shared:
-                style = _bank_style(busiest[column]) if lanes else "csEmpty"
+                style = _bank_style(busiest[column]) if lanes else "csBand"
             else:
-                style = "csWant" if lanes else "csMoved" if word * WORD // SECTOR in moved else "csEmpty"
+                style = "csWant" if lanes else "csMoved" if word * WORD // SECTOR in moved else "csBand"
             left = LEFT + column * CELL
             body.append(
                 f'<rect class="{style}" x="{left}" y="{y:.0f}" width="{CELL - 1}" height="{CELL - 1}" rx="2"/>'
@@ -125,7 +125,7 @@ def draw(profile: Profile, one: ProfiledAccess) -> str:
         else [
             ("csWant", "bytes that the lane with this number accesses"),
             ("csMoved", "moved in vain"),
-            ("csEmpty", "not moved"),
+            ("csBand", "not moved"),
         ]
     )
     x = float(LEFT)

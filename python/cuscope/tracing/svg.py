@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._theme import IDENTITY, identified
 from .axis import extent_of, ticks_of
 from .boxes import Boxes, boxes_of
 from .colours import Colour, Palette
@@ -26,7 +26,6 @@ __all__ = ["LIMIT", "draw"]
 
 LIMIT = 100_000  # bytes
 SMALLEST_BOX = 90  # bytes of a box; more boxes than LIMIT / SMALLEST_BOX cannot fit
-IDENTITY = "\x00"  # stands for the picture's id until its content is known; names cannot contain it
 MARGIN, INDENT, GAP = 12, 10, 3  # pixels
 THEMED = {"range": "csRange", "call": "csCall", "wait": "csHatch", "graph": "csGraph", "stall": "csHatch"}
 NEUTRAL = ("range", "call", "graph")  # their rows and names explain them
@@ -82,7 +81,7 @@ def draw(trace: Trace, *, show: str | Iterable[str] | None = None, width: int = 
 
 
 def _identified(body: list[str], width: int, height: float, colours: list[Colour]) -> str:
-    """The whole picture. Its id comes from its content, so the rules of two pictures of a page do not meet."""
+    """The whole picture."""
     size = f"{width}", f"{height:.0f}"
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" id="{IDENTITY}" class="cuscope-trace" role="img" '
@@ -97,9 +96,9 @@ def _identified(body: list[str], width: int, height: float, colours: list[Colour
         '<rect class="csPaper" width="0.7" height="6" opacity="0.45"/></pattern></defs>'
     )
     paper = f'<rect class="csPaper" width="{size[0]}" height="{size[1]}" rx="6"/>'
-    text = "\n".join([head, style_sheet(IDENTITY, colours), patterns, paper, *body, "</svg>"])
-    identity = "cs" + hashlib.blake2s(text.encode(), digest_size=6).hexdigest()
-    return text.replace(IDENTITY, identity)
+    return identified(
+        "\n".join([head, style_sheet(IDENTITY, colours), patterns, paper, *body, "</svg>"]), "cs"
+    )
 
 
 def _empty(width: int) -> str:

@@ -32,9 +32,6 @@ RULES: tuple[Rule, ...] = (
 
 
 def findings_of(profile: Profile) -> list[ProfileFinding]:
-    """The most important first; of equal ones, in the order of the source."""
+    """The most important first; of equal ones, in the order of the source, then of the rules."""
     found = [finding for rule in RULES for finding in rule(profile)]
-    return sorted(found, key=lambda finding: (-finding.weight, finding.line, RULES_ORDER[finding.rule]))
-
-
-RULES_ORDER = {rule.__name__.replace("_", " "): i for i, rule in enumerate(RULES)}
+    return sorted(found, key=lambda finding: (-finding.weight, finding.line))
