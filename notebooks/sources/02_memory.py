@@ -1,7 +1,7 @@
 # %% [markdown]
 # # The kinds of memory
 #
-# The memory of an array decides how fast the array is copied, which side can read it, and when it is freed. This notebook
+# The kind of its memory decides how fast an array is copied, which side can read it, and when it is freed. This notebook
 # goes through CUDA's kinds of memory. It runs on a GPU if you have one; otherwise on `host:0`, a simulated device. Run
 # the cells in order.
 

@@ -75,7 +75,7 @@ axes[1].set_xlabel("floats from an aligned address to the first lane")
 plt.show()
 
 for stride, count in zip(strides, sectors, strict=True):
-    print(f"stride {stride:2d}: {32 * 4 / (32 * count):7.1%} of what is moved is used")
+    print(f"stride {stride:2d}: {32 * 4 / (32 * count):7.1%} of the moved bytes are used")
 assert sectors == [4, 8, 12, 16, 24, 32, 32, 32]
 assert offsets == [4, 5, 5, 5, 5, 5, 5, 5, 4]
 

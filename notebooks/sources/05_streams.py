@@ -3,7 +3,7 @@
 #
 # A device has several engines: for copies to the device, for copies to the host, and multiprocessors for kernels. A
 # *stream* is a sequence of work that runs in order. Work in different streams may run at the same time, if the engines
-# are free. This notebook draws the figures of CUDA's documents, and checks in nanoseconds what the documents say.
+# are free. This notebook draws the figures of CUDA's documents, and checks their statements in nanoseconds.
 #
 # The figures run on simulated devices, whose times are exact and the same on every run: you need no GPU. The program at
 # the end also runs on the current device: a GPU if you have one. Run the cells in order.
@@ -323,7 +323,7 @@ for model in ("c1060", "fermi", "k20x", "h200"):
     assert properties.concurrent_kernels == (model != "c1060")
 
 # %% [markdown]
-# `depth first` issues all steps of a chunk, then those of the next one. `breadth first` takes the chunks in pairs: `a` of
+# `depth first` issues all steps of a chunk, then all steps of the next one. `breadth first` takes the chunks in pairs: `a` of
 # both, `b` of both, both kernels, `c` of both.
 
 # %%

@@ -2,7 +2,7 @@
 # # Events, host functions and priorities
 #
 # Streams run independently, until you tell one to wait for another. This notebook shows the means for it: events, host
-# functions, waits of the host, and priorities, which say who goes first.
+# functions, waits of the host, and priorities, which decide whose blocks go first.
 #
 # The programs run on simulated devices, whose times are exact and the same on every run: you need no GPU. Run the cells
 # in order.

@@ -131,7 +131,7 @@ trace
 # %% [markdown]
 # The other operations of the list are allocations, and another configuration of the shared memory. They give the device
 # no work. On the simulated devices they take the host's time, during which it issues nothing, but the kernels overlap
-# afterwards. The documents list these operations among those that prevent an overlap, so do not rely on it. Allocate
+# afterwards. The documents say that these operations prevent an overlap, so do not rely on it. Allocate
 # before the work begins, or in stream order (`cs.empty`).
 
 # %%

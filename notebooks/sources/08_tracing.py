@@ -182,8 +182,8 @@ assert all(start >= copied[i][1] for i, (start, _) in enumerate(chosen))
 # %% [markdown]
 # ## The time of a statement
 #
-# If you need only the time of one statement, `%gpu_timeit` gives that of the host and that of the device apart. On a simulated
-# device both are those of the model.
+# If you need only the time of one statement, `%gpu_timeit` gives the time of the host and the time of the device. On a
+# simulated device both times come from the model.
 
 # %%
 x, y = cs.to_device(signal[0]), cs.empty(n)

@@ -60,11 +60,11 @@ assert first.block == (3, 0, 0)
 assert first.thread == (1000 - 3 * 256, 0, 0)
 
 # %% [markdown]
-# ## Who wins a race
+# ## Which thread wins a race
 #
 # Here each thread writes an element of shared memory, and reads the one of another thread. Nothing makes the second wait
 # for the first. On a simulated device the threads run in a fixed order, so the result is the same on every run; on a GPU
-# it may be another one. The finding names both lines and both threads, and says who wins here.
+# it may be another one. The finding names both lines and both threads, and says which thread wins here.
 
 # %%
 reverse = cs.Module("""
@@ -202,8 +202,8 @@ assert solved
 # %% [markdown]
 # ## Exercise 3: a barrier in a branch
 #
-# The first half of a warp loads the numbers, the second half adds them. Each half waits, but not at the same place: nobody
-# goes on. A GPU hangs, or does something else, since CUDA leaves it open. The simulated device says which threads wait
+# The first half of a warp loads the numbers, the second half adds them. Each half waits, but not at the same place, so no
+# thread goes on. A GPU hangs, or does something else, since CUDA leaves it open. The simulated device says which threads wait
 # where, and ends the kernel.
 
 # %%

@@ -13,7 +13,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import cuscope as cs
+from cuscope import course
 
+course.follow_theme()  # figures in the colours of the page
 device = cs.Device("host:0")
 cs.set_device(device)
 rng = np.random.default_rng(11)
@@ -23,7 +25,8 @@ print(device, device.model)
 # ## A first profile
 #
 # This kernel turns a matrix over its diagonal. `kernel.profile` takes the arguments of `kernel.launch`. It runs the kernel
-# and counts what each line of it does. With `blocks=64` it counts 64 blocks of the grid, and the others run as usual.
+# and counts the instructions and accesses of each line. With `blocks=64` it counts 64 blocks of the grid, and the others
+# run as usual.
 
 # %%
 SOURCE = """
@@ -313,33 +316,39 @@ assert profile.findings[0].numbers["sectors_per_request"] == 16
 
 
 # %%
+@course.exercise
 def check_fields(source):
     """Checks a kernel masses(const float* x, const float* y, const float* z, const float* mass, float* out)."""
-    if source is None:
-        print("not solved yet")
-        return
     fields = [cs.to_device(np.ascontiguousarray(particles[:, i])) for i in range(4)]
     out = cs.zeros(1 << 14)
     profile = cs.Module(source).masses.profile(*fields, out, grid=64, block=256)
     assert np.array_equal(out.to_host(), 2 * particles[:, 3]), "the results are wrong"
     worst = max(line.sectors_per_request for line in profile.lines)
     assert worst == 4, f"there are {worst:g} sectors a request, and 4 would do"
-    print(f"solved: 4 sectors a request, {profile.time.seconds * 1e6:.2f} µs")
+    print(f"4 sectors a request, {profile.time.seconds * 1e6:.2f} µs")
 
 
-mine = None  # your source, as text
-check_fields(mine)
+# %%
+source = None
+# source = """
+# __global__ void masses(const float* x, const float* y, const float* z, const float* mass, float* out) {
+#     ...
+# }
+# """
+
+solved = check_fields(source)
 
 # %% [markdown]
-# <details><summary>A solution</summary>
-#
-# ```
-# __global__ void masses(const float*, const float*, const float*, const float* mass, float* out) {
-#     int i = blockIdx.x * blockDim.x + threadIdx.x;
-#     out[i] = 2 * mass[i];
-# }
-# ```
-# </details>
+# A solution is in the next cell, which is folded.
+
+# %% jupyter={"source_hidden": true} tags=["solution", "hide-input"]
+solved = check_fields("""
+__global__ void masses(const float*, const float*, const float*, const float* mass, float* out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = 2 * mass[i];
+}
+""")
+assert solved
 
 # %% [markdown]
 # ## Exercise: a bank conflict of your own
@@ -365,26 +374,27 @@ def wavefronts_of(stride):
     return line.wavefronts / line.shared_requests
 
 
+@course.exercise
 def check_strides(prediction):
     """Checks a dictionary with the wavefronts of a request for the strides 1, 2, 3, 8 and 32."""
-    if prediction is None:
-        print("not solved yet")
-        return
     assert set(prediction) == {1, 2, 3, 8, 32}, "predict the strides 1, 2, 3, 8 and 32"
     for stride, predicted in prediction.items():
         counted = wavefronts_of(stride)
         assert predicted == counted, f"stride {stride}: {counted:g} wavefronts, not {predicted:g}"
-    print("solved: the greatest common divisor of the stride and 32 decides")
 
 
-my_prediction = None  # for example {1: 1, 2: ..., 3: ..., 8: ..., 32: ...}
-check_strides(my_prediction)
+# %%
+prediction = None  # for example {1: 1, 2: ..., 3: ..., 8: ..., 32: ...}
+
+solved = check_strides(prediction)
 
 # %% [markdown]
-# <details><summary>A solution</summary>
-#
-# `{1: 1, 2: 2, 3: 1, 8: 8, 32: 32}`: a stride that shares the divisor d with 32 uses 32 / d banks.
-# </details>
+# A solution is in the next cell, which is folded.
+
+# %% jupyter={"source_hidden": true} tags=["solution", "hide-input"]
+# The greatest common divisor d of the stride and 32 decides: the lanes use 32 / d banks.
+solved = check_strides({1: 1, 2: 2, 3: 1, 8: 8, 32: 32})
+assert solved
 
 # %% [markdown]
 # ## Exercise: work for neighbours
@@ -413,11 +423,9 @@ assert profile.line(6).active_threads < 5
 
 
 # %%
+@course.exercise
 def check_even(source):
     """Checks a kernel even(float* x, int n)."""
-    if source is None:
-        print("not solved yet")
-        return
     x = cs.to_device(elements)
     mine = cs.Module(source).even.profile(x, elements.size, grid=64, block=256)
     assert np.array_equal(x.to_host(), expected), "the results are wrong"
@@ -426,29 +434,35 @@ def check_even(source):
         f"{mine.counters['active_threads']:.1f} of 32 lanes work together"
     )
     assert saved > 4, f"the kernel has {saved:.1f} times fewer instructions; more than 4 is possible"
-    print(f"solved: {saved:.1f} times fewer instructions")
+    print(f"{saved:.1f} times fewer instructions")
 
 
-mine = None  # your source, as text
-check_even(mine)
+# %%
+source = None
+# source = """
+# __global__ void even(float* x, int n) {
+#     ...
+# }
+# """
+
+solved = check_even(source)
 
 # %% [markdown]
-# <details><summary>A solution</summary>
-#
-# ```
-# __global__ void even(float* x, int n) {
-#     int i = 8 * (blockIdx.x * blockDim.x + threadIdx.x);
-#     if (i < n) {
-#         float v = x[i];
-#         for (int k = 0; k < 64; ++k) v = v * 0.99f + 0.01f;
-#         x[i] = v;
-#     }
-# }
-# ```
-#
-# Neighbouring lanes access elements 32 bytes apart, so a request has 32 sectors. `uneven` needed as many for these 32
-# elements: 8 requests with 4 sectors each.
-# </details>
+# A solution is in the next cell, which is folded. Neighbouring lanes access elements 32 bytes apart, so a request has 32
+# sectors. `uneven` needed as many for these 32 elements: 8 requests with 4 sectors each.
+
+# %% jupyter={"source_hidden": true} tags=["solution", "hide-input"]
+solved = check_even("""
+__global__ void even(float* x, int n) {
+    int i = 8 * (blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n) {
+        float v = x[i];
+        for (int k = 0; k < 64; ++k) v = v * 0.99f + 0.01f;
+        x[i] = v;
+    }
+}
+""")
+assert solved
 
 # %% [markdown]
 # ## In a notebook

@@ -227,7 +227,7 @@ print(f"{fewer:.1f} times fewer requests to global memory for the same bytes")
 # %% [markdown]
 # ## All rungs
 #
-# The launches are those of a sum of 2^20 elements.
+# The launches are counted for a sum of 2^20 elements, the accesses for one launch with 2^16 elements.
 
 
 # %%
@@ -290,7 +290,7 @@ assert measured["01_interleaved_modulo"][large] > 5 * measured["07_grid_stride"]
 # ### The time from counts
 #
 # `kernel.explain_time(...)` launches a kernel on the simulated device, and shows the part of the device that bounds it
-# (docs/kernel-time.md). The time is that of one launch, on data that are in the cache. The measured times above include
+# (docs/kernel-time.md). It is the time of one launch, on data that are in the cache. The measured times above include
 # the further launches, and data that come from memory: so they are longer, but the rungs come in the same order.
 
 # %%

@@ -293,7 +293,7 @@ assert measured["08_warp_tiles"][4096] > measured["02_coalesced"][2048] > measur
 # byte it asks for. A tile of x × y elements of C asks for 4 (x + y) bytes for 2 x y operations, so large tiles are far to
 # the right in the plot.
 #
-# The bandwidth is that of the fastest reduction measured on the same GPU (notebook 13).
+# The bandwidth is the rate of the fastest reduction that was measured on the same GPU (notebook 13).
 
 # %%
 h200 = counting.properties
