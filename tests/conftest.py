@@ -216,19 +216,39 @@ def settled(device) -> Callable[[], None]:
         cs.Stream()  # the first one loads kernels, which take memory
         gc.collect()
         # A device gives memory back at its next call, and no test calls the devices of another.
-        for other in cs.devices():
-            if other.simulated and other != device:
+        others = [other for other in cs.devices() if other.simulated and other != device]
+        # Some releases, made by one wait, let the next wait make more, also on another device.
+        for _ in range(3):
+            for other in others:
                 with contextlib.suppress(cs.CudaError):  # the device is lost
                     other.synchronize()
-        device.synchronize()
-        gc.collect()
-        for _ in range(3):  # some releases, made by one wait, let the next wait make more
             device.synchronize()
+            gc.collect()
         if device.memory_pool.is_default:
             device.memory_pool.trim()
 
     settle()
     return settle
+
+
+@pytest.fixture
+def drawn() -> Iterator[threading.Event]:
+    """An event that is set when a wait has drawn its bar. Tests choose bars with cs.show_progress(); here they end."""
+    import cuscope as cs
+    from cuscope import _progress
+
+    event, show = threading.Event(), _progress._show
+
+    def draw(*progress: object) -> None:
+        try:
+            show(*progress)
+        finally:
+            event.set()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_progress, "_show", draw)
+        yield event
+    cs.show_progress()
 
 
 RunPython = Callable[..., "subprocess.CompletedProcess[str]"]

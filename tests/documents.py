@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCUMENTS.rglob("*.md"))]
@@ -35,6 +38,14 @@ def programs(page: Path) -> Iterator[str]:
         program += "\n" * above + block[1]
     if program:
         yield program
+
+
+def prepare(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes the program's times those that a reader sees; skips the test if this NumPy is too old for the program."""
+    if "NumPy 2.1" in program and np.lib.NumpyVersion(np.__version__) < "2.1.0":
+        pytest.skip("needs NumPy 2.1")
+    if "explain_time" in program:
+        monkeypatch.delenv("CUSCOPE_KERNEL_TIME", raising=False)
 
 
 def prose(page: Path) -> str:

@@ -154,5 +154,10 @@ def ok(answer):
     return answer[1] if len(answer) == 2 else answer[1:]
 
 
+def pages(shown) -> list[str]:
+    """The HTML of the outputs of a cell."""
+    return [output.data["text/html"] for output in shown.outputs if "text/html" in output.data]
+
+
 def address(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]

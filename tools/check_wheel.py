@@ -100,7 +100,7 @@ def faults(wheel: Path, most: float, precompiled: bool) -> list[str]:
         found.append(f"{extensions[0]} is not for {name['abi']}")
     found += [f"{one} is missing" for one in NEEDED if one not in names]
     found += [f"{one} is missing" for one in LICENCES if f"{info}/licenses/{one}" not in names]
-    found += [f"{one} does not belong into it" for one in sorted(names) if ALLOWED.fullmatch(one) is None]
+    found += [f"{one} does not belong in it" for one in sorted(names) if ALLOWED.fullmatch(one) is None]
     if precompiled:
         for_gpus = any(one.endswith(".fatbin") for one in names)
         found += [f"{one} is missing" for one in kernels_without_code(names, for_gpus)]
@@ -150,7 +150,7 @@ def install_and_run(wheel: Path) -> None:
         build = info["build"]
         with zipfile.ZipFile(wheel) as archive:
             for_gpus = any(one.endswith(".fatbin") for one in archive.namelist())
-        if (build["cuda"] == "ON") < for_gpus or info["version"] not in wheel.name:
+        if (for_gpus and build["cuda"] != "ON") or info["version"] not in wheel.name:
             raise SystemExit(f"info does not describe this wheel: {info['version']}, {build}")
         print(f"  info: {info['version']}, Python {info['python'].split()[0]}, NumPy {info['numpy']}, "
               f"{build['cxx_compiler']}, {build['cuda_reason']}")  # fmt: skip

@@ -4,8 +4,8 @@ Each notebooks/sources/NN_name.py, a Python file in jupytext's percent format, g
 outputs. With ``--check`` nothing is written: the script lists the notebooks that are not the ones of their sources, and
 ends with 1 if there are any.
 
-A cell whose first line is a magic with C++ behind it, such as `%%cuda`, is a comment in the source, each line behind "# ",
-so that the source is Python for ruff and for editors.
+A cell of C++ behind the magic `%%cuda` is a comment in the source, each line behind "# ", so that the source is Python
+for ruff and for editors.
 """
 
 import argparse

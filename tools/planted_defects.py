@@ -4,16 +4,17 @@
     python tools/planted_defects.py --device cuda:0    # compute-sanitizer as well, on this GPU
     python tools/planted_defects.py --device cuda:0 --only behind neighbour --seconds 60
 
-The table is that of tests/checking/planted_kernels.py. cs.check() runs each kernel in its wrong and its mended form. On a
-GPU, `compute-sanitizer` of the CUDA toolkit has to be on the PATH. Each form runs in a process of its own, since a
-mistake may end the work on the device, with the tool for its kind: memcheck for accesses out of bounds and misaligned
-ones, initcheck for memory that was never written, racecheck for races, synccheck for barriers and shuffles. That takes
-some seconds for each of the kernels. racecheck sees shared memory alone, and memcheck no access that reaches another
-allocation: such kernels are among those that only cs.check() finds.
+The table is that of tests/checking/planted_kernels.py. cs.check() runs each kernel in its wrong and its mended form.
+On a GPU, `compute-sanitizer` of the CUDA toolkit has to be on the PATH. There each form runs in a process of its own,
+since a mistake may end the work on the device. The tool is the one for the kind of the mistake: memcheck for accesses
+out of bounds and misaligned ones, initcheck for memory that was never written, racecheck for races, synccheck for
+barriers and shuffles. That takes some seconds for each kernel. racecheck sees shared memory alone, and memcheck sees no
+access that reaches another allocation, so only cs.check() finds such mistakes.
 
 A line of the output has the kernel, its kind, and the answers of both. "found": at the right line; "elsewhere": at
-another line, or at a line that is not known; "nothing"; "no end": it ran for longer than --seconds. An answer ends with
-"!" if the mended form is not clean. The exit status is 0 if cs.check() finds all mistakes and no others.
+another line, or at a line that is not known; "nothing": no finding; "no end": the kernel ran for longer than --seconds.
+An answer ends with "!" if the mended form is not clean. The exit status is 0 if cs.check() finds all mistakes and no
+others.
 """
 
 from __future__ import annotations
@@ -29,31 +30,24 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "checking"))
 
-from planted import Planted, Sources
+from planted import ABSENT, BARRIER, NEVER, RACE, Planted, Sources
 from planted_kernels import CASES
 
 import cuscope as cs
 
 SOURCES = Sources(CASES)
-TOOLS = {"out of bounds": "memcheck", "never written": "initcheck", "race": "racecheck"} | {
-    "barrier": "synccheck",
-    "absent lane": "synccheck",
-}
-ERRORS = re.compile(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)")
-
-
-def lines_of(case: Planted) -> set[str]:
-    return {line for comment in ("here", "other") if (line := SOURCES.line(case, comment))}
+TOOLS = {NEVER: "initcheck", RACE: "racecheck", BARRIER: "synccheck", ABSENT: "synccheck"}  # others: memcheck
+ERRORS = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+) (?:error|hazard)")
 
 
 def answer(found: bool, lines: set[str], case: Planted, clean: bool) -> str:
-    wanted = lines_of(case)
+    wanted = {line for comment in ("here", "other") if (line := SOURCES.line(case, comment))}
     text = "nothing" if not found else "found" if not wanted or lines & wanted else "elsewhere"
     return text + ("" if clean else "!")
 
 
 def checked(case: Planted) -> str:
-    """What cs.check() says, on a new simulated device: a mistake may end the work on it."""
+    """The answer of cs.check(), on a new simulated device for each form, because a mistake may end the work on it."""
     reports = []
     for mended in (False, True):
         with cs.add_host_device("h200"):
@@ -64,9 +58,9 @@ def checked(case: Planted) -> str:
 
 
 def sanitized(case: Planted, device: str, seconds: float) -> str:
-    """What compute-sanitizer says, on a GPU."""
+    """The answer of compute-sanitizer, on a GPU."""
     tool = TOOLS.get(case.kind, "memcheck")
-    outputs = []
+    outputs: list[str | None] = []  # None: no end
     for form in ("wrong", "mended"):
         command = [
             *("compute-sanitizer", "--tool", tool, "--target-processes", "application-only"),
@@ -81,19 +75,18 @@ def sanitized(case: Planted, device: str, seconds: float) -> str:
             outputs.append(None)
             continue
         outputs.append(done.stdout + done.stderr)
-    if outputs[0] is None:
-        return "no end" if outputs[1] is not None and not errors_in(outputs[1]) else "no end!"
-    lines = set(re.findall(r"planted\.cu:\d+", outputs[0]))
-    return answer(
-        errors_in(outputs[0]) > 0, lines, case, outputs[1] is not None and not errors_in(outputs[1])
-    )
+    wrong, mended = outputs
+    clean = mended is not None and errors_in(mended) == 0
+    if wrong is None:
+        return "no end" if clean else "no end!"
+    return answer(errors_in(wrong) > 0, set(re.findall(r"planted\.cu:\d+", wrong)), case, clean)
 
 
 def errors_in(output: str) -> int:
     found = ERRORS.search(output)
     if found is None:
         raise SystemExit(f"compute-sanitizer has ended without a summary:\n{output}")
-    return int(found[1] or found[2])
+    return int(found[1])
 
 
 def run(name: str, form: str) -> int:

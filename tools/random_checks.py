@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "checking"))
 
-from random_kernels import Kernel, checked, differences, random_kernel
+from random_kernels import checked, differences, random_kernel
 
 import cuscope as cs
 
@@ -40,9 +40,7 @@ def main() -> int:
     with cs.Device("host:0"):
         for first in range(0, given.count, IN_ONE_SOURCE):
             numbers = range(first, min(first + IN_ONE_SOURCE, given.count))
-            kernels: list[Kernel] = [
-                random_kernel(given.seed * 1_000_000 + n, f"kernel_{n}") for n in numbers
-            ]
+            kernels = [random_kernel(given.seed * 1_000_000 + n, f"kernel_{n}") for n in numbers]
             for number, (kernel, report, begin) in zip(numbers, checked(kernels), strict=True):
                 seen.update({finding.kind for finding in report.findings} or {"no mistake"})
                 if found := differences(kernel, report, begin):

@@ -1,8 +1,8 @@
 """Draws the pictures of docs/pictures: python tools/trace_pictures.py [--browser chromium] [--out docs/pictures].
 
-The pictures are SVGs of figures of `cuscope.figures`, as a browser without a window shows them on a light page (NAME.png)
-and on a dark one (NAME-dark.png, which the site shows in its dark theme). With other versions of the browser or other fonts the files differ. It needs Chromium, and Pillow, which comes with
-Matplotlib.
+The pictures are SVGs of figures of `cuscope.figures`, as a browser without a window shows them on a light page
+(NAME.png) and on a dark one (NAME-dark.png, which the site shows in its dark theme). With other versions of the browser
+or other fonts the files differ. The script needs Chromium, and Pillow, which comes with Matplotlib.
 """
 
 import argparse

@@ -15,6 +15,18 @@ import numpy as np
 
 import cuscope as cs
 
+OUT, NEVER, RACE, BARRIER = "out of bounds", "never written", "race", "barrier"
+MISALIGNED, ABSENT = "misaligned address", "absent lane"
+
+# Declarations that kernels share. They stand before every choice of kernels, so each of them compiles alone.
+SHARED = """\
+#include <cooperative_groups.h>
+__device__ float sum_of_warp(float value) {
+    for (int offset = 16; offset > 0; offset /= 2) value += __shfl_down_sync(0xffffffffu, value, offset);
+    return value;
+}
+"""
+
 
 @dataclass(frozen=True)
 class Planted:
@@ -54,7 +66,7 @@ class Sources:
     def __init__(self, table: Sequence[Planted]) -> None:
         self.begins: dict[str, int] = {}
         self.modules: dict[tuple[str, bool], cs.Module] = {}
-        self.text = ""
+        self.text = SHARED
         for case in table:
             self.begins[case.kernel] = self.text.count("\n")
             self.text += case.source.rstrip() + "\n"
@@ -93,6 +105,11 @@ def ints(n: int, value: int = 0) -> cs.DeviceArray:
 
 def floats(n: int) -> cs.DeviceArray:
     return cs.zeros(n, np.float32)
+
+
+def numbers(*shape: int) -> cs.DeviceArray:
+    """Different floats: stores of the same value would be a note."""
+    return cs.to_device(np.arange(1, np.prod(shape) + 1, dtype=np.float32).reshape(shape))
 
 
 def unwritten(n: int) -> cs.DeviceArray:

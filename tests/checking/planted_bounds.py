@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from planted import Planted, floats, ints, unwritten
+from planted import MISALIGNED, NEVER, OUT, Planted, floats, ints, unwritten
 
 import cuscope as cs
-
-OUT, NEVER, MISALIGNED = "out of bounds", "never written", "misaligned address"
 
 
 def freed() -> tuple[int]:

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from planted import Planted, floats, ints, unwritten
+from planted import BARRIER, NEVER, OUT, RACE, Planted, floats, ints, numbers, unwritten
 
 import cuscope as cs
-
-OUT, NEVER, RACE, BARRIER = "out of bounds", "never written", "race", "barrier"
-
-
-def numbers(*shape: int) -> cs.DeviceArray:
-    return cs.to_device(np.arange(1, np.prod(shape) + 1, dtype=np.float32).reshape(shape))
-
 
 TABLE = [
     # ---- README.md and the first notebook
@@ -75,7 +68,8 @@ __global__ void sum_columns_of_a_pitched_array(float* x, long long pitch, int wi
     for (int y = 0; y < height; y++) ((float*)((char*)x + y * pitch))[threadIdx.x % width] = y;
     __syncwarp();
     float sum = 0;
-    for (int y = 0; y < height; y++) sum += x[y * RIGHT(pitch / 4) WRONG((pitch / 4 - 1)) + threadIdx.x % width];  // here
+    for (int y = 0; y < height; y++)
+        sum += x[y * RIGHT(pitch / 4) WRONG((pitch / 4 - 1)) + threadIdx.x % width];  // here
     sums[threadIdx.x] = sum;
 }""", lambda: (cs.empty((4, 16), np.float32), 64, 10, 4, floats(10)), block=10),
     Planted("blur", OUT, """
@@ -148,7 +142,6 @@ __device__ void scale_one(T* x, int n, T factor) {
 __global__ void scale(double* x, int n) { scale_one(x, n, 2.0); }
 """, lambda: (cs.zeros(40, np.float64), 40), grid=2),
     Planted("total", RACE, """
-#include <cooperative_groups.h>
 __global__ void total(int* x, int n) {
     auto grid = cooperative_groups::this_grid();
     for (int step = 1; step < n; step *= 2) {
@@ -187,8 +180,8 @@ __global__ void reverse_one_behind(const float* x, float* y) {
     __syncthreads();
     y[t] = s[RIGHT(63) WRONG(64) - t];  // here
 }""", lambda: (numbers(64), floats(64)), block=64, says="index 64"),
-    Planted("total_of_what_is_not_there", NEVER, """
-__global__ void total_of_what_is_not_there(const int* x, int* sum) {
+    Planted("total_of_unwritten_numbers", NEVER, """
+__global__ void total_of_unwritten_numbers(const int* x, int* sum) {
     atomicAdd(sum, RIGHT(threadIdx.x) WRONG(x[threadIdx.x]));  // here
 }""", lambda: (unwritten(32), ints(1)), says="cs.zeros"),
 ]  # fmt: skip

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from planted import Planted, floats, ints
-
-BARRIER = "barrier"
+from planted import ABSENT, BARRIER, Planted, floats, ints
 
 TABLE = [
     Planted("half_a_warp", BARRIER, """
@@ -90,7 +88,6 @@ __global__ void named_barrier(int* x) {
     __syncthreads();
 }""", lambda: (ints(64),), block=64),
     Planted("tile_in_a_branch", BARRIER, """
-#include <cooperative_groups.h>
 __global__ void tile_in_a_branch(int* x) {
     auto tile = cooperative_groups::tiled_partition<16>(cooperative_groups::this_thread_block());
     x[threadIdx.x] = 1;
@@ -116,21 +113,21 @@ __global__ void different_functions(int* x) {
     WRONG(if (threadIdx.x < 32)) x[threadIdx.x] = __syncthreads_count(1);  // here
     WRONG(else x[threadIdx.x] = __syncthreads_or(0);)
 }""", lambda: (ints(64),), block=64, says="different answers"),
-    Planted("from_the_next_segment", "absent lane", """
+    Planted("from_the_next_segment", ABSENT, """
 __global__ void from_the_next_segment(int* x) {
     if (threadIdx.x < 24) x[threadIdx.x] = __shfl_sync(0xffffffu, threadIdx.x, (threadIdx.x + 8) RIGHT(% 24));  // here
 }""", lambda: (ints(32),), severity="warning"),
-    Planted("leader_of_a_branch", "absent lane", """
+    Planted("leader_of_a_branch", ABSENT, """
 __global__ void leader_of_a_branch(int* x) {
     unsigned mask = __ballot_sync(0xffffffffu, threadIdx.x >= 4);
     if (threadIdx.x >= 4) x[threadIdx.x] = __shfl_sync(mask, threadIdx.x, RIGHT(__ffs(mask) - 1) WRONG(0));  // here
 }""", lambda: (ints(32),), severity="warning", says="lane 0"),
-    Planted("lane_not_there", "absent lane", """
+    Planted("lane_not_there", ABSENT, """
 __global__ void lane_not_there(int* x) {
     int t = threadIdx.x;
     if (t < 8) x[t] = __shfl_down_sync(0xffu, t, 4, RIGHT(8) WRONG(16));  // here
 }""", lambda: (ints(32),), severity="warning", says="asks for the value of lane"),
-    Planted("small_block", "absent lane", """
+    Planted("small_block", ABSENT, """
 __global__ void small_block(float* x) {
     float v = threadIdx.x;
     for (int d = RIGHT(4) WRONG(16); d > 0; d /= 2) v += __shfl_xor_sync(0xffffffffu, v, d);  // here

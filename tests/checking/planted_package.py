@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from planted import Planted, floats
+from planted import ABSENT, MISALIGNED, NEVER, OUT, RACE, Planted, floats, numbers
 
 import cuscope as cs
-
-OUT, NEVER, RACE, BARRIER = "out of bounds", "never written", "race", "barrier"
-
-
-def numbers(n: int) -> cs.DeviceArray:
-    """Different values: stores of the same value would be a note."""
-    return cs.to_device(np.arange(1, n + 1, dtype=np.float32))
 
 
 def matrices(m: int, n: int, k: int) -> tuple:
@@ -236,10 +229,6 @@ __global__ void grid_of_sums(const float* in, float* out, long long n) {
     atomicAdd(out + blockIdx.x RIGHT(% 2), value);  // here
 }""", lambda: (numbers(500), floats(2), 500), grid=4, says="argument 'out'"),
     Planted("warps_of_a_block", OUT, """
-__device__ float sum_of_warp(float value) {
-    for (int offset = 16; offset > 0; offset /= 2) value += __shfl_down_sync(0xffffffffu, value, offset);
-    return value;
-}
 __global__ void warps_of_a_block(const float* in, float* out) {
     __shared__ float of_warp[8];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -279,7 +268,7 @@ __global__ void two_sums(const float* in, float* out) {
     const float second = sum_of_block(in[threadIdx.x] * in[threadIdx.x], of_warp);
     if (threadIdx.x == 0) out[0] = first * first - second;
 }""", lambda: (numbers(256), floats(1)), block=256),
-    Planted("half_a_reduction", "absent lane", """
+    Planted("half_a_reduction", ABSENT, """
 __global__ void half_a_reduction(const float* in, float* out) {
     if (threadIdx.x >= 16) return;
     float value = in[threadIdx.x];
@@ -413,7 +402,7 @@ __global__ void double_buffered(const float* a, float* c, int k) {
     for (int i = 0; i < 64; ++i) sum += slabs[current][i];
     c[t] = sum;
 }""", lambda: (numbers(256), floats(64), 256), block=64),
-    Planted("packs_of_a_row", "misaligned address", """
+    Planted("packs_of_a_row", MISALIGNED, """
 __global__ void packs_of_a_row(const float* a, float* c, int width) {
     const float4* v = reinterpret_cast<const float4*>(a + threadIdx.x * width RIGHT(/ 4 * 4));
     c[threadIdx.x] = v->x + v->y + v->z + v->w;  // here

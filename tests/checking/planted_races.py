@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from planted import Planted, floats, ints
+from planted import RACE, Planted, floats, ints
 
 import cuscope as cs
-
-RACE = "race"
 
 TABLE = [
     Planted("neighbour", RACE, """
@@ -180,7 +178,6 @@ __global__ void plain_read_of_counter(int* x, int* y) {
     y[threadIdx.x] = x[0];  // here
 }""", lambda: (ints(1), ints(64)), block=64),
     Planted("whole_grid", RACE, """
-#include <cooperative_groups.h>
 __global__ void whole_grid(int* x, int* y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     x[i] = i;  // other

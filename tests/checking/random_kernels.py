@@ -59,11 +59,11 @@ class Mistakes:
     outside: set[int] = field(default_factory=set)
     """The steps that access elements behind the end of x."""
     unwritten: dict[int, set[int]] = field(default_factory=dict)
-    """For each byte of x that was not written before the launch: the steps that read it with no write ordered before."""
+    """For each byte of x that is unwritten at the launch: the steps that read it with no write ordered before."""
     never_written: set[int] = field(default_factory=set)
-    """Of these bytes, the ones with a read that nobody else writes for, so that it must be found."""
+    """The bytes among them that no other access writes, so that a read of them must be found."""
     races: dict[str, dict[int, set[frozenset[int]]]] = field(default_factory=lambda: {"x": {}, "s": {}})
-    """For each array and byte the pairs of steps that race. Bytes of s are numbered through all blocks."""
+    """For each array and byte, the pairs of steps that race. Bytes of s are numbered through all blocks."""
 
 
 @dataclass
@@ -212,7 +212,7 @@ def checked(kernels: list[Kernel]) -> Iterator[tuple[Kernel, cs.CheckReport, int
 
 
 def differences(kernel: Kernel, report: cs.CheckReport, begin: int) -> list[str]:
-    """How the report differs from what the oracle knows: mistakes that are missed, and such that are invented."""
+    """A line for each mistake that the report misses, and for each finding that the oracle does not know."""
     mistakes = kernel.mistakes()
     wrong: list[str] = []
 
@@ -233,7 +233,7 @@ def differences(kernel: Kernel, report: cs.CheckReport, begin: int) -> list[str]
         if not mistakes.unwritten[byte] & unwritten
     ][:1]
     possible = set().union(*mistakes.unwritten.values())
-    wrong += [f"invented: step {n} reads what was never written" for n in unwritten - possible]
+    wrong += [f"invented: step {n} reads memory that was never written" for n in unwritten - possible]
     for array, places in mistakes.races.items():
         races = [f for f in report.findings if f.kind == "race" and (f.memory != "") == (array == "x")]
         # The line of the other access is empty if it is not known.

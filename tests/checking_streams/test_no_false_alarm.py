@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import cuscope as cs
-from documents import PAGES, ROOT, name_of, programs
+from documents import PAGES, ROOT, name_of, prepare, programs
 
+# The pages whose programs have mistakes on purpose.
 WRONG_ON_PURPOSE = ("checking", "find-a-mistake", "ten-minutes")
 PROGRAMS = [
     pytest.param(program, id=f"{name_of(page)}-{number}")
@@ -39,10 +40,7 @@ def alarms(report: cs.CheckReport, device: cs.Device) -> list[cs.Finding]:
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_programs_of_the_documents(program, device, monkeypatch):
-    if "NumPy 2.1" in program and np.lib.NumpyVersion(np.__version__) < "2.1.0":
-        pytest.skip("needs NumPy 2.1")
-    if "explain_time" in program:
-        monkeypatch.delenv("CUSCOPE_KERNEL_TIME", raising=False)
+    prepare(program, monkeypatch)
     with cs.check() as report:
         exec(compile(program, "program.py", "exec"), {"__name__": "program"})
     assert alarms(report, device) == [], str(report)

@@ -8,6 +8,7 @@ from html import unescape
 import pytest
 
 import cuscope as cs
+from support import pages
 
 LATE = """%%cuda
 __global__ void late(int* x) {
@@ -21,8 +22,9 @@ y = x.to_host(stream=t)"""
 
 def reports(shown) -> list[str]:
     """The texts that a reader sees."""
-    html = [output.data["text/html"] for output in shown.outputs if "text/html" in output.data]
-    return [unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", one, flags=re.DOTALL)) for one in html]
+    return [
+        unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL)) for page in pages(shown)
+    ]
 
 
 @pytest.fixture
@@ -70,7 +72,7 @@ def test_html_in_the_source_stays_text(with_kernel):
     )
     shown, _ = with_kernel.shown("%%check\ntagged[1, 33](cs.empty(32, 'int32'))")
 
-    (html,) = [output.data["text/html"] for output in shown.outputs if "text/html" in output.data]
+    (html,) = pages(shown)
     assert "/*&lt;b&gt;*/" in html
 
 

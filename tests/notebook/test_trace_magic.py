@@ -5,10 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cuscope.tracing import Trace
-
-
-def pictures(shown) -> list[str]:
-    return [output.data["text/html"] for output in shown.outputs if "text/html" in output.data]
+from support import pages
 
 
 def test_the_picture_is_below_the_cell(notebook):
@@ -16,7 +13,7 @@ def test_the_picture_is_below_the_cell(notebook):
 
     shown, error = notebook.shown("%%trace t\nx.fill(1)")
 
-    (picture,) = pictures(shown)
+    (picture,) = pages(shown)
     assert error is None
     assert picture.startswith("<div><svg")
     assert "memset" in notebook.names["t"].spans["kind"]
@@ -40,7 +37,7 @@ def test_a_cell_that_fails_shows_its_trace_and_its_own_lines(notebook):
     shown, error = notebook.shown("%%trace t\nx = cs.zeros(10)\n1 / 0")
 
     assert isinstance(error, ZeroDivisionError)
-    assert len(pictures(shown)) == 1
+    assert len(pages(shown)) == 1
     assert isinstance(notebook.names["t"], Trace)
     assert "1 / 0" in shown.stdout
     assert "_notebook" not in shown.stdout
@@ -59,9 +56,9 @@ def test_options_choose_the_parts_of_the_picture_and_leave_it_out(notebook):
     calls, _ = notebook.shown("%%trace --show calls\nx.fill(1)")
     none, _ = notebook.shown("%%trace t -q\nx.fill(1)")
 
-    (picture,) = pictures(calls)
+    (picture,) = pages(calls)
     assert "STREAMS" not in picture.upper()
-    assert pictures(none) == []
+    assert pages(none) == []
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ import pytest
 
 import cuscope as cs
 from cuscope import _cli, course
+from documents import DOCUMENTS, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 # The rows of docs/course.md: | section | [05](../notebooks/05_streams.ipynb) | heading | ...
 ROWS = re.findall(
     r"^\| ([^|]+) \| \[\d\d\]\(([^)]+)\) \| ([^|]+) \|",
-    (ROOT / "docs" / "course.md").read_text(),
+    (DOCUMENTS / "course.md").read_text(),
     re.MULTILINE,
 )
 
@@ -28,7 +28,7 @@ def headings(notebook: Path) -> set[str]:
 
 
 def test_sections_of_the_documents_lead_to_headings_of_notebooks() -> None:
-    wrong = [row for row in ROWS if row[2] not in headings(ROOT / "docs" / row[1])]
+    wrong = [row for row in ROWS if row[2] not in headings(DOCUMENTS / row[1])]
 
     assert len(ROWS) > 60
     assert wrong == []

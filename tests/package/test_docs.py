@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from documents import PAGES, name_of, programs, prose
+from documents import PAGES, name_of, prepare, programs, prose
 
 PROGRAMS = [
     pytest.param(page, program, id=f"{name_of(page)}-{number}")
@@ -29,10 +28,7 @@ def anchors(page: Path) -> set[str]:
 def test_program_of_a_document_runs(
     page: Path, program: str, device: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if "NumPy 2.1" in program and np.lib.NumpyVersion(np.__version__) < "2.1.0":
-        pytest.skip("needs NumPy 2.1")
-    if "explain_time" in program:
-        monkeypatch.delenv("CUSCOPE_KERNEL_TIME", raising=False)
+    prepare(program, monkeypatch)
     with device:
         exec(compile(program, str(page), "exec"), {"__name__": "program"})
 

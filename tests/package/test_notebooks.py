@@ -57,6 +57,7 @@ def test_exercise_of_a_notebook_is_open_and_has_a_folded_solution(path: Path) ->
         for cell in code
         for name in re.findall(r"^@course\.exercise\ndef (\w+)", cell.source, re.MULTILINE)
     }
+    assert exercises
     for name in exercises:
         calls = [cell for cell in code if re.search(rf"^solved = {name}\(", cell.source, re.MULTILINE)]
         assert len(calls) == 2, f"{name}: one call for the reader's answer, and one for the solution"

@@ -17,6 +17,9 @@ from cuscope import _progress
 SOURCE = """
 __global__ void hold(const volatile int* go) { while (*go == 0) {} }
 """
+RESCUE = 20  # seconds, after which the work ends although no bar was drawn, so that the test fails and does not hang
+
+pytestmark = pytest.mark.usefixtures("drawn")  # it also sets the bars back after each test
 
 
 class Terminal(io.StringIO):
@@ -24,34 +27,44 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture(autouse=True)
-def bars_as_before():
-    yield
-    cs.show_progress()
-
-
 @pytest.fixture
-def hold(device):
-    """Launches a kernel that runs for 0.3 seconds of the host's time, and waits for it."""
+def hold(device, drawn):
+    """Launches a kernel that runs until the bar is drawn, and waits for it."""
     kernel = cs.Module(SOURCE).hold
     go = cs.pinned_empty(1, np.int32)
 
     def run(blocks: int = 4) -> None:
+        def end() -> None:
+            drawn.wait(RESCUE)
+            go[0] = 1
+
         go[0] = 0
-        timer = threading.Timer(0.3, go.__setitem__, (0, 1))
-        timer.start()
+        ends = threading.Thread(target=end)
+        ends.start()
         try:
             kernel[blocks, 32](cs.device_view(go))
             cs.synchronize()
         finally:
-            go[0] = 1
-            timer.join()
+            drawn.set()
+            ends.join()
             cs.synchronize()
 
     return run
 
 
-def wait_for_a_host_function() -> None:
+@pytest.fixture
+def long_wait(device, drawn):
+    """Waits for a host function that runs until the bar is drawn."""
+
+    def run() -> None:
+        stream = cs.Stream()
+        stream.host_function(drawn.wait, RESCUE)
+        stream.synchronize()
+
+    return run
+
+
+def short_wait() -> None:
     stream = cs.Stream()
     stream.host_function(time.sleep, 0.2)
     stream.synchronize()
@@ -84,15 +97,15 @@ def test_a_bar_names_a_compilation(device, capsys):
 
 
 @pytest.mark.host_only("a GPU does not say what runs")
-def test_a_bar_names_a_host_function(device, capsys):
+def test_a_bar_names_a_host_function(long_wait, capsys):
     cs.show_progress(True, after=0.05)
-    wait_for_a_host_function()
-    assert lines(capsys.readouterr().err)[1] == "running a host function, 0 s"
+    long_wait()
+    assert re.fullmatch(r"running a host function, \d s", lines(capsys.readouterr().err)[1])
 
 
-def test_the_bar_is_erased_after_the_wait(device, capsys):
+def test_the_bar_is_erased_after_the_wait(long_wait, capsys):
     cs.show_progress(True, after=0.05)
-    wait_for_a_host_function()
+    long_wait()
     shown = capsys.readouterr().err
     drawn = lines(shown)[-3]
     assert drawn != ""
@@ -101,52 +114,64 @@ def test_the_bar_is_erased_after_the_wait(device, capsys):
 
 def test_a_wait_that_ends_sooner_has_no_bar(device, capsys):
     cs.show_progress(True, after=60)
-    wait_for_a_host_function()
+    short_wait()
     assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("on", [False, None])
 def test_there_is_no_bar_where_none_is_wanted_or_seen(device, capsys, on):
     cs.show_progress(on, after=0.05)
-    wait_for_a_host_function()
+    short_wait()
     assert capsys.readouterr().err == ""
 
 
 def test_waits_of_other_threads_have_no_bar(device, capsys):
     cs.show_progress(True, after=0.05)
-    thread = threading.Thread(target=wait_for_a_host_function)
+    thread = threading.Thread(target=short_wait)
     thread.start()
     thread.join()
     assert capsys.readouterr().err == ""
 
 
 @pytest.mark.host_only("a GPU does not say what runs")
-@pytest.mark.parametrize("missing", [[], ["rich.progress"], ["rich.progress", "tqdm"]])
-def test_a_terminal_has_a_bar_with_and_without_other_packages(device, monkeypatch, missing):
+@pytest.mark.parametrize(
+    ("drawn_by", "missing", "bar"),
+    [
+        ("rich", [], _progress._RichBar),
+        ("tqdm", ["rich.progress"], _progress._TqdmBar),
+        ("sys", ["rich.progress", "tqdm"], _progress._TextBar),
+    ],
+)
+def test_a_terminal_has_a_bar_with_and_without_other_packages(long_wait, monkeypatch, drawn_by, missing, bar):
+    pytest.importorskip(drawn_by, reason=f"{drawn_by} is not installed")
     for name in missing:
         monkeypatch.setitem(sys.modules, name, None)
+    made, new_bar = [], _progress._new_bar
+    monkeypatch.setattr(_progress, "_new_bar", lambda: made.append(new_bar()) or made[-1])
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     cs.show_progress(after=0.05)
-    wait_for_a_host_function()
+    long_wait()
+    assert [type(one) for one in made] == [bar]
     assert "running a host function" in terminal.getvalue()
 
 
 @pytest.mark.host_only("a GPU takes its own time")
-def test_bars_change_no_simulated_time(device, capsys):
-    def takes() -> float:
+def test_bars_change_no_simulated_time(device, drawn, capsys):
+    def takes(seconds: float) -> float:
         begin, end = cs.Event(), cs.Event()
         stream = cs.Stream()
         begin.record(stream)
-        stream.host_function(time.sleep, 0.1)
+        stream.host_function(drawn.wait, seconds)
         end.record(stream)
         end.synchronize()
         return end - begin
 
     cs.show_progress(False)
-    without = takes()
+    without = takes(0.1)
     cs.show_progress(True, after=0)
-    assert takes() == without
+    assert takes(RESCUE) == without
+    assert drawn.is_set()
 
 
 def test_ctrl_c_while_the_bar_is_drawn_ends_the_wait(device, monkeypatch):
@@ -155,23 +180,35 @@ def test_ctrl_c_while_the_bar_is_drawn_ends_the_wait(device, monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(_progress, "_new_bar", Interrupting)
+    stream, go = cs.Stream(), threading.Event()
+    stream.host_function(go.wait, RESCUE)
     cs.show_progress(True, after=0.05)
-    with pytest.raises(KeyboardInterrupt):
-        wait_for_a_host_function()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            stream.synchronize()
+        assert not stream.query()
+    finally:
+        go.set()
+        cs.show_progress(False)
+        stream.synchronize()
 
 
-def test_ctrl_c_while_the_bar_is_removed_is_raised_after_the_wait(device, monkeypatch):
+def test_ctrl_c_while_the_bar_is_removed_is_raised_after_the_wait(device, drawn, monkeypatch):
     class Interrupting(_progress._NoBar):
         def close(self) -> None:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(_progress, "_new_bar", Interrupting)
+    stream = cs.Stream()
+    stream.host_function(drawn.wait, RESCUE)
     cs.show_progress(True, after=0.05)
     with pytest.raises(KeyboardInterrupt):
-        wait_for_a_host_function()
+        stream.synchronize()
+    assert drawn.is_set()
+    assert stream.query()
 
 
-def test_an_error_of_the_drawing_is_reported_and_the_wait_goes_on(device, monkeypatch):
+def test_an_error_of_the_drawing_is_reported_and_the_wait_goes_on(long_wait, monkeypatch):
     reported = []
 
     def fail() -> None:
@@ -180,7 +217,7 @@ def test_an_error_of_the_drawing_is_reported_and_the_wait_goes_on(device, monkey
     monkeypatch.setattr(sys, "unraisablehook", lambda report: reported.append(str(report.exc_value)))
     monkeypatch.setattr(_progress, "_new_bar", fail)
     cs.show_progress(True, after=0.05)
-    wait_for_a_host_function()
+    long_wait()
     assert reported == ["no room"]
 
 

@@ -39,7 +39,7 @@ def public_names() -> Iterator[str]:
 def exists(name: str) -> bool:
     value: object = cs
     for part in name.split("."):
-        if part in inspect.get_annotations(value) if inspect.isclass(value) else False:
+        if inspect.isclass(value) and part in inspect.get_annotations(value):
             return True  # a field, which only objects have
         if not hasattr(value, part):
             return False

@@ -17,19 +17,19 @@ from profiled_kernels import SOURCE, VARIABLE
 @pytest.fixture(scope="session")
 def kernels():
     with cs.Device("host:0"):
-        yield cs.Module(SOURCE, options=["-DWIDTH=32"])
+        return cs.Module(SOURCE, options=["-DWIDTH=32"])
 
 
 @pytest.fixture(scope="session")
 def padded():
     with cs.Device("host:0"):
-        yield cs.Module(SOURCE, options=["-DWIDTH=33"])
+        return cs.Module(SOURCE, options=["-DWIDTH=33"])
 
 
 @pytest.fixture(scope="session")
 def variable():
     with cs.Device("host:0"):
-        yield cs.Module(VARIABLE)
+        return cs.Module(VARIABLE)
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,8 @@
-"""The source of the kernels that these tests profile: one, because each source is compiled twice."""
+"""The kernels that these tests profile, in one source, because each source is compiled twice."""
 
 from __future__ import annotations
+
+import cuscope as cs
 
 SOURCE = r"""
 __global__ void strided(const float* x, float* y, int stride) {
@@ -75,6 +77,10 @@ __global__ void twice(float* x) { x[blockIdx.x * blockDim.x + threadIdx.x] *= 2;
 def number_of(text: str) -> int:
     """The number of the first line with this text."""
     return next(i for i, line in enumerate(SOURCE.splitlines(), 1) if text in line)
+
+
+def found(profile: cs.Profile, rule: str) -> list[cs.ProfileFinding]:
+    return [finding for finding in profile.findings if finding.rule == rule]
 
 
 VARIABLE = r"""

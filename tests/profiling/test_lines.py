@@ -19,26 +19,24 @@ SUMS = {
 }
 
 
-def launches(kernels):
-    """A launch of each kernel: the name, its arguments, and its grid and block."""
-    f = np.float32
-    x = cs.to_device(np.arange(4096, dtype=f))
-    y = cs.zeros(4096, f)
+# A launch of each kernel: its arguments, and its grid and block. x and y are floats, i indices below 256.
+LAUNCHES = {
+    "strided": (lambda x, y, i: (x, y, 2), {"grid": 4, "block": 128}),
+    "gather": (lambda x, y, i: (i, x, y), {"grid": 1, "block": 256}),
+    "column": (lambda x, y, i: (x, y), {"grid": 1, "block": (32, 32)}),
+    "matmul": (lambda x, y, i: (x, x, y, 32), {"grid": (2, 2), "block": (16, 16)}),
+    "histogram": (lambda x, y, i: (i, cs.zeros(256, np.int32), 1000), {"grid": 4, "block": 256}),
+    "branch": (lambda x, y, i: (x, 1), {"grid": 1, "block": 64}),
+    "one_in": (lambda x, y, i: (x, 8), {"grid": 1, "block": 96}),
+}
+
+
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_lines_add_up_to_the_counts_of_the_kernel(kernels, name):
+    x, y = cs.to_device(np.arange(4096, dtype=np.float32)), cs.zeros(4096, np.float32)
     i = cs.to_device(np.random.default_rng(3).integers(0, 256, 1024, dtype=np.int32))
-    return [
-        ("strided", (x, y, 2), {"grid": 4, "block": 128}),
-        ("gather", (i, x, y), {"grid": 1, "block": 256}),
-        ("column", (x, y), {"grid": 1, "block": (32, 32)}),
-        ("matmul", (x, x, y, 32), {"grid": (2, 2), "block": (16, 16)}),
-        ("histogram", (i, cs.zeros(256, np.int32), 1000), {"grid": 4, "block": 256}),
-        ("branch", (x, 1), {"grid": 1, "block": 64}),
-        ("one_in", (x, 8), {"grid": 1, "block": 96}),
-    ]
-
-
-@pytest.mark.parametrize("which", range(7))
-def test_lines_add_up_to_the_counts_of_the_kernel(kernels, which):
-    name, arguments, shape = launches(kernels)[which]
+    make, shape = LAUNCHES[name]
+    arguments = make(x, y, i)
 
     profile = kernels[name].profile(*arguments, **shape)
     counts = kernels[name].count(*arguments, **shape)

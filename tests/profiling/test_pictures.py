@@ -18,7 +18,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def cells(svg, style):
-    """The squares of the drawing with this style, without those of the legend."""
+    """The squares of the drawing with this style. The squares of the legend have another width."""
     return [
         one
         for one in ET.fromstring(svg).iter(f"{SVG}rect")
@@ -153,7 +153,8 @@ def test_a_picture_can_be_saved(strided, tmp_path):
     assert (tmp_path / "warp.svg").read_text() == picture.svg
 
 
-# NVIDIA's data sheets: teraflops with floats and doubles. The C1060's number leaves out multiplications beside additions.
+# NVIDIA's data sheets: teraflops with floats and doubles. The C1060's number leaves out multiplications beside
+# additions.
 @pytest.mark.parametrize(
     ("model", "floats", "doubles"),
     [

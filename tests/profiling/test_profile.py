@@ -91,7 +91,7 @@ def test_some_blocks_of_a_kernel_with_variables_are_refused(variable):
         variable.add_up.profile(x, grid=2, block=32, blocks=1)
 
 
-def test_a_line_that_did_not_run_is_named_with_those_that_did(kernels):
+def test_a_line_that_did_not_run_is_named_with_the_lines_that_ran(kernels):
     profile = kernels.twice.profile(cs.zeros(32, np.float32), grid=1, block=32)
 
     with pytest.raises(ValueError, match=rf"no code of line 3 of kernel.cu ran.* {number_of('*= 2')}"):
@@ -113,8 +113,7 @@ def test_an_instruction_that_the_line_does_not_have(kernels):
 
 
 def test_a_failing_kernel_fails_as_in_a_launch():
-    device = cs.add_host_device("h200")
-    with device:
+    with cs.add_host_device("h200"):
         kernel = cs.Module("__global__ void f(int* x) { x[1 << 28] = 1; }").f
         with pytest.raises(cs.CudaError, match="illegal"):
             kernel.profile(cs.zeros(4, np.int32), grid=1, block=32)
@@ -139,14 +138,12 @@ def test_a_kernel_of_another_device_is_simulated_with_copies():
     """The way of GPUs, with a second simulated device in the place of the GPU."""
     from cuscope._profiling import profile_elsewhere
 
-    device = cs.add_host_device("h200")
-    with device:
-        kernel = cs.Module(
-            "__global__ void twice(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }"
-        ).twice
+    text = "__global__ void twice(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }"
+    with cs.add_host_device("h200") as device:
+        kernel = cs.Module(text).twice
         x = cs.to_device(np.ones(64, np.float32))
         source = {
-            "text": "__global__ void twice(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }",
+            "text": text,
             "file_name": "kernel.cu",
             "options": [],
             "include_paths": [],

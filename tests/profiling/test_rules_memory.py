@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from profiled_kernels import number_of
+from profiled_kernels import found, number_of
 
 import cuscope as cs
 
 pytestmark = pytest.mark.host_only("a real GPU does not count")
-
-
-def found(profile, rule):
-    return [finding for finding in profile.findings if finding.rule == rule]
 
 
 @pytest.fixture
