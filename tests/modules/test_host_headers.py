@@ -106,6 +106,23 @@ def test_headers_behind_one_that_asks_for_others_lose_their_host_code(device, tm
     assert result_of(mod.put) == [5]
 
 
+@pytest.mark.parametrize("header", ["values.h", "error.h", "memory.h", "semaphore.h", "inttypes.h", "queue"])
+def test_headers_of_a_project_come_before_headers_of_the_host(device, tmp_path, header):
+    (tmp_path / header).write_text("#define FIVE 5\n")
+    source = f'#include "{header}"\n__global__ void put(int* p) {{ *p = FIVE; }}'
+
+    assert result_of(cs.Module(source, include_paths=[tmp_path]).put) == [5]
+
+
+def test_a_header_of_a_project_includes_its_neighbour(device, tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "all.h").write_text('#include "error.h"\n')
+    (tmp_path / "parts" / "error.h").write_text("#define FIVE 5\n")
+    source = '#include "parts/all.h"\n__global__ void put(int* p) { *p = FIVE; }'
+
+    assert result_of(cs.Module(source, include_paths=[tmp_path]).put) == [5]
+
+
 def test_headers_that_a_project_brings_know_the_types_of_opengl(device, tmp_path):
     (tmp_path / "GL").mkdir()
     (tmp_path / "GL" / "extension.h").write_text("typedef GLclampf GLextension;\n")

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -127,11 +128,41 @@ Status status_of(Result result) {
     }
 }
 
+// The folders in which #include looks for files.
+std::vector<std::string> include_folders(const CompileRequest& request) {
+    std::vector<std::string> folders = request.include_paths;
+    for (std::string& path : include_options(request.options)) folders.push_back(std::move(path));
+    return folders;
+}
+
+std::filesystem::path folder_of(const IncludedFile& file, const std::string& name) {
+    return file.path.ends_with(name) ? file.path.substr(0, file.path.size() - name.size()) : "";
+}
+
+bool has_any(const std::filesystem::path& folder, std::initializer_list<const char*> names) {
+    std::error_code error;
+    return std::any_of(names.begin(), names.end(),
+                       [&](const char* name) { return std::filesystem::exists(folder / name, error); });
+}
+
+// The headers that the program brings itself. A header of the C or C++ library or of the toolkit is none of
+// them: NVRTC cannot compile it, and the package's header of that name stands for it.
+std::set<std::string> own_headers(const CompileRequest& request) {
+    std::set<std::string> own;
+    for (const IncludedFile& file : included_files(request, include_folders(request))) {
+        for (const std::string& name : file.names) {
+            if (!has_any(folder_of(file, name),
+                         {"stdio.h", "stddef.h", "sys/cdefs.h", "iostream", "cuda_runtime.h"}))
+                own.insert(name);
+        }
+    }
+    return own;
+}
+
 // Would #include find a file with this name?
-bool is_found(const Job& job, const std::string& name) {
-    std::vector<std::string> folders = include_options(job.request.options);
-    folders.insert(folders.end(), job.request.include_paths.begin(), job.request.include_paths.end());
-    folders.push_back(std::filesystem::path(job.request.file_name).parent_path().string());
+bool is_found(const CompileRequest& request, const std::string& name) {
+    std::vector<std::string> folders = include_folders(request);
+    folders.push_back(std::filesystem::path(request.file_name).parent_path().string());
     std::error_code error;
     return std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
         return std::filesystem::is_regular_file(std::filesystem::path(folder) / name, error);
@@ -151,13 +182,15 @@ Status compile_once(Job& job, const std::vector<std::string>& expressions,
         texts.push_back(header.second.c_str());
     };
     for (const auto& header : job.request.headers) add_header(header);
+    const std::set<std::string> own = own_headers(job.request);
     for (const HeaderTexts* headers :
          {&builtin_headers(), &host_library_headers(), &missing_host_headers()}) {
         for (const auto& header : *headers) {
             const bool given = std::any_of(job.request.headers.begin(), job.request.headers.end(),
                                            [&](const auto& other) { return other.first == header.first; });
-            if (!given && !(headers == &missing_host_headers() && is_found(job, header.first)))
-                add_header(header);
+            const bool found = own.contains(header.first) ||
+                               (headers == &missing_host_headers() && is_found(job.request, header.first));
+            if (!given && !found) add_header(header);
         }
     }
     for (const std::string& option : job.options) options.push_back(option.c_str());
@@ -319,11 +352,9 @@ std::optional<std::string> architecture_option(const Library& nvrtc, const Archi
 std::optional<std::string> cache_key(const Job& job) {
     const CompileRequest& request = job.request;
     if (!request.use_cache || includes_by_option(request.options)) return std::nullopt;
-    std::vector<std::string> searched = request.include_paths;
-    for (std::string& path : include_options(request.options)) searched.push_back(std::move(path));
-    const std::optional<std::string> included = included_contents(request, searched);
+    const std::optional<std::string> included = included_contents(request, include_folders(request));
     if (!included) return std::nullopt;
-    std::string key = "nvrtc 4";  // increase the number when the same request gives a different result
+    std::string key = "nvrtc 5";  // increase the number when the same request gives a different result
     const auto add = [&](std::string_view part) {
         key += '\0';
         key += std::to_string(part.size());
@@ -377,16 +408,11 @@ bool has_zero(const CompileRequest& request) {
 // Keeps only the device part of the source and of its included files. False if nothing was removed.
 bool drop_host_code(Job& job, HostCode host_code) {
     CompileRequest& request = job.request;
-    std::vector<std::string> searched = request.include_paths;
-    for (std::string& path : include_options(request.options)) searched.push_back(std::move(path));
-    std::vector<IncludedFile> files = included_files(request, searched);
+    std::vector<IncludedFile> files = included_files(request, include_folders(request));
     // The toolkit's headers need no change.
     std::erase_if(files, [](const IncludedFile& file) {
         const std::string& name = file.names.front();
-        if (!file.path.ends_with(name)) return true;
-        const std::string folder = file.path.substr(0, file.path.size() - name.size());
-        std::error_code error;
-        return std::filesystem::exists(std::filesystem::path(folder) / "cuda_runtime.h", error);
+        return !file.path.ends_with(name) || has_any(folder_of(file, name), {"cuda_runtime.h"});
     });
     const std::string source = with_space_behind_linkage(request.source);
     std::vector<std::string_view> texts = {source};
