@@ -37,6 +37,7 @@ import cuscope as cs
 
 SOURCES = Sources(CASES)
 TOOLS = {NEVER: "initcheck", RACE: "racecheck", BARRIER: "synccheck", ABSENT: "synccheck"}  # others: memcheck
+COMPILED = "planted.cu is compiled"
 ERRORS = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+) (?:error|hazard)")
 
 
@@ -64,6 +65,8 @@ def sanitized(case: Planted, device: str, seconds: float) -> str:
     for form in ("wrong", "mended"):
         command = [
             *("compute-sanitizer", "--tool", tool, "--target-processes", "application-only"),
+            # Calls of the driver that the runtime asks and that fail are no mistakes of the kernel.
+            *(("--report-api-errors", "no") if tool == "memcheck" else ()),
             *(sys.executable, __file__, "--run", case.kernel, "--form", form),
         ]
         environment = {**os.environ, "CUSCOPE_DEVICE": device}
@@ -84,14 +87,16 @@ def sanitized(case: Planted, device: str, seconds: float) -> str:
 
 def errors_in(output: str) -> int:
     found = ERRORS.search(output)
-    if found is None:
-        raise SystemExit(f"compute-sanitizer has ended without a summary:\n{output}")
+    if found is None or COMPILED not in output:
+        raise SystemExit(f"the kernel was not launched, or compute-sanitizer has no summary:\n{output}")
     return int(found[1])
 
 
 def run(name: str, form: str) -> int:
     """Launch one kernel on the current device, for compute-sanitizer."""
     case = next(case for case in CASES if case.kernel == name)
+    SOURCES.module(mended=form == "mended")
+    print(COMPILED, flush=True)
     try:
         SOURCES.launch(case, mended=form == "mended")
         cs.synchronize()

@@ -75,7 +75,8 @@ assert cs.pointer_attributes(pageable).type == "unregistered"
 # each time from the memory itself: only write it.
 #
 # On a simulated device it is ordinary memory of your computer, so your reads are as fast as ever, and the copy takes the
-# same time, as measured on an H200. The difference shows on a GPU only. The cell measures it by the wall clock.
+# same time, as measured on an H200. The difference shows on a GPU only, and not on every host: in a virtual machine with
+# an H100 both reads took 8 ms, because its processor cached this memory, too. The cell measures it by the wall clock.
 
 # %%
 combined = cs.pinned_empty(n, np.float32, write_combined=True)
@@ -100,7 +101,6 @@ print(
 )
 
 assert total == same
-assert device.simulated or slow > 1.5 * usual
 if device.simulated:
     assert abs(from_combined - times["pinned to device"]) < 0.01 * from_combined
 

@@ -142,7 +142,7 @@ __global__ void copied(const int* x, int* y, int n) {
 }""", lambda: (ints(40), ints(50), 40), block=1, says="reads 200 bytes from element 0 of the argument 'x'"),
     Planted("moved", OUT, """
 __global__ void moved(int* x, int n) {
-    memmove(x + 1, x, RIGHT((n - 1)) WRONG(n) * 4);  // here
+    memcpy(x + n / 2 WRONG(+ 1), x, n / 2 * 4);  // here
 }""", lambda: (ints(40), 40), block=1, says="4 of these bytes lie behind its end"),
     Planted("set", OUT, """
 __global__ void set(int* x, int n) {

