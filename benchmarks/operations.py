@@ -3,7 +3,7 @@
 Sums, extremes and products of device arrays, called from Python in a loop, with a new result and with out=. On a GPU
 beside PyTorch, CuPy, cuda.compute (CUB, prepared) and nvmath-python (prepared), where they are installed. All packages
 are in one process and take turns, round after round. The table has medians of the time of one call, and of the ratios to
-cuscope's time in the same round. The first row, a launch of a kernel with four arguments, is the scale.
+cuscope's time in the same round. "until done": the loop's time until the device is done; else the host's time alone. The first row, a launch of a kernel with four arguments, is the scale.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The host's cost of operations, called from Python in a loop: sums, extremes, products."""
+"""The costs of operations, called from Python in a loop: sums, extremes, products.
+
+The time of a case is the host's. Where its name ends with DONE, the loop ends when the device is done.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import timeit
 from collections.abc import Callable, Iterator
 
 import cuscope as cs
-from cuscope.bench._operation_calls import CASES, LAUNCH, PEERS, Calls, of_cuscope
+from cuscope.bench._operation_calls import CASES, DONE, LAUNCH, PEERS, Calls, of_cuscope
 from cuscope.bench._subject import OURS, Row, Run, Subject
 
 __all__ = ["SUBJECT", "measured", "packages"]
@@ -40,10 +43,11 @@ def measured(
     calls: dict[str, Calls], case: str, seconds: float, count: int = COUNT, clock: Clock = time.perf_counter
 ) -> dict[str, list[float]]:
     """Microseconds of one call, round after round, by package. The packages take turns in each round."""
+    call = case.removesuffix(DONE)
     timers = {
-        name: (timeit.Timer(one.statements[case], timer=clock, globals=one.names), one.synchronise)
+        name: (timeit.Timer(one.statements[call], timer=clock, globals=one.names), one.synchronise)
         for name, one in calls.items()
-        if case in one.statements
+        if call in one.statements
     }
     times: dict[str, list[float]] = {name: [] for name in timers}
     for timer, synchronise in timers.values():
@@ -54,8 +58,10 @@ def measured(
         if number >= LEAST_ROUNDS and time.monotonic() >= end:
             break
         for name, (timer, synchronise) in timers.items():
-            times[name].append(timer.timeit(count) / count * 1e6)
+            begin = clock()
+            called = timer.timeit(count)
             synchronise()
+            times[name].append((clock() - begin if case.endswith(DONE) else called) / count * 1e6)
     return times
 
 
@@ -65,7 +71,8 @@ def cases(sizes: tuple[int, ...] | list[int]) -> list[tuple[int, str]]:
         (n, case)
         for n in sizes
         for case in CASES
-        if n == min(sizes, key=lambda size: abs(size - SMALL)) or case in (LAUNCH, "sum", "sum, out")
+        if n == min(sizes, key=lambda size: abs(size - SMALL))
+        or case in (LAUNCH, "sum", "sum, out", f"sum, out{DONE}")
     ]
 
 
