@@ -154,6 +154,20 @@ def test_many_launches_are_all_there_and_in_order(device):
     assert x.to_host()[0] == count
 
 
+def test_the_first_launch_of_each_thread_has_its_span(device):
+    basic, x = load_basic(device), cs.zeros(1, np.int32)
+
+    def launch(index):
+        with device:
+            for _ in range(3):
+                basic.add_one[1, 1](x)  # in the default stream
+
+    cs.synchronize()
+    with cs.trace() as t:
+        assert not in_threads(20, launch, timeout=60)
+    assert (len(kernels(t)), t.dropped) == (60, 0)
+
+
 @pytest.mark.parametrize("mode", ["global", "thread_local"])
 def test_traces_beside_threads_that_launch_capture_and_copy(device, mode):
     basic = load_basic(device)
