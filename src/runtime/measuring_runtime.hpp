@@ -93,6 +93,8 @@ class MeasuringRuntime final : public ForwardingRuntime {
     void describe_copy(WorkRecord* record, MemcpyKind kind, const void* destination, const void* source);
     void describe_3d(WorkRecord* record, const Memcpy3DParameters& parameters);
     KernelFacts facts_of(KernelHandle kernel);
+    KernelFacts look_up(KernelHandle kernel);
+    void forget_kernels();
     MemoryType type_of(const void* pointer);
     static void run_host_call(void* data);
 
@@ -102,6 +104,7 @@ class MeasuringRuntime final : public ForwardingRuntime {
     WorkTimer timer_;
     std::mutex mutex_;  // guards the kernels; not held during calls of the wrapped runtime
     std::unordered_map<KernelHandle, KernelFacts> kernels_;
+    std::atomic<std::uint64_t> forgotten_{1};  // how often the kernels were forgotten
 };
 
 }  // namespace cuscope
