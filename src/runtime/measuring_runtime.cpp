@@ -48,6 +48,7 @@ std::size_t volume(const Extent& extent) { return extent.width * extent.height *
 WorkRecording MeasuringRuntime::set_recorder(ActivityRecorder* recorder) {
     WorkRecording own = under().set_recorder(recorder);
     by_events_ = recorder != nullptr && (always_ || own.source == WorkSource::none);
+    memsets_by_events_ = by_events_ || own.source == WorkSource::cupti;
     const bool begins = recorder_.exchange(recorder) == nullptr;
     if (recorder == nullptr) timer_.clear();
     if (begins || recorder == nullptr) forget_kernels();  // libraries may be unloaded between traces
@@ -65,7 +66,8 @@ template <class Call, class Describe>
 Status MeasuringRuntime::measured(StreamHandle stream, ActivityKind kind, const Call& call,
                                   const Describe& describe) {
     ActivityRecorder* const recorder = recorder_;
-    if (!by_events_ || recorder == nullptr) return call();
+    const bool wanted = kind == ActivityKind::memset ? memsets_by_events_ : by_events_;
+    if (!wanted || recorder == nullptr) return call();
     using Begun = WorkTimer::Begun;
     WorkTimer::Timed timed;
     Begun begun = Begun::failed;
