@@ -48,12 +48,10 @@ std::size_t volume(const Extent& extent) { return extent.width * extent.height *
 WorkRecording MeasuringRuntime::set_recorder(ActivityRecorder* recorder) {
     WorkRecording own = under().set_recorder(recorder);
     by_events_ = recorder != nullptr && (always_ || own.source == WorkSource::none);
+    memsets_by_events_ = by_events_ || own.source == WorkSource::cupti;
     const bool begins = recorder_.exchange(recorder) == nullptr;
     if (recorder == nullptr) timer_.clear();
-    if (begins || recorder == nullptr) {
-        const std::lock_guard lock(mutex_);
-        kernels_.clear();  // libraries may be unloaded between traces
-    }
+    if (begins || recorder == nullptr) forget_kernels();  // libraries may be unloaded between traces
     if (by_events_) own.source = WorkSource::events;
     return own;
 }
@@ -68,7 +66,8 @@ template <class Call, class Describe>
 Status MeasuringRuntime::measured(StreamHandle stream, ActivityKind kind, const Call& call,
                                   const Describe& describe) {
     ActivityRecorder* const recorder = recorder_;
-    if (!by_events_ || recorder == nullptr) return call();
+    const bool wanted = kind == ActivityKind::memset ? memsets_by_events_ : by_events_;
+    if (!wanted || recorder == nullptr) return call();
     using Begun = WorkTimer::Begun;
     WorkTimer::Timed timed;
     Begun begun = Begun::failed;
@@ -98,7 +97,28 @@ Status MeasuringRuntime::measured(StreamHandle stream, ActivityKind kind, const 
 
 // ---- kernels, graphs, host functions
 
+void MeasuringRuntime::forget_kernels() {
+    const std::lock_guard lock(mutex_);
+    kernels_.clear();
+    forgotten_.fetch_add(1, std::memory_order_relaxed);
+}
+
+// A thread often launches the same kernel again: it remembers the latest one.
 MeasuringRuntime::KernelFacts MeasuringRuntime::facts_of(KernelHandle kernel) {
+    struct Latest {
+        const MeasuringRuntime* runtime;
+        KernelHandle kernel;
+        std::uint64_t forgotten;
+        KernelFacts facts;
+    };
+    static constinit thread_local Latest latest{};
+    const std::uint64_t forgotten = forgotten_.load(std::memory_order_relaxed);
+    if (latest.runtime != this || latest.kernel != kernel || latest.forgotten != forgotten)
+        latest = {this, kernel, forgotten, look_up(kernel)};
+    return latest.facts;
+}
+
+MeasuringRuntime::KernelFacts MeasuringRuntime::look_up(KernelHandle kernel) {
     {
         const std::lock_guard lock(mutex_);
         if (const auto found = kernels_.find(kernel); found != kernels_.end()) return found->second;
@@ -123,10 +143,7 @@ MeasuringRuntime::KernelFacts MeasuringRuntime::facts_of(KernelHandle kernel) {
 }
 
 Status MeasuringRuntime::library_unload(LibraryHandle library) {
-    {
-        const std::lock_guard lock(mutex_);
-        kernels_.clear();
-    }
+    forget_kernels();
     return under().library_unload(library);
 }
 

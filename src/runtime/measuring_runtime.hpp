@@ -3,7 +3,7 @@
 // span
 //   begins when the work before it in the stream has ended. So it includes the time in which the work waits
 //   for an engine, and in an idle stream the time between the calls of the first event and of the work.
-// - Otherwise host functions alone, which CUPTI does not record.
+// - Otherwise, if CUPTI records, memsets and host functions, which it does not record here.
 // Host functions are measured with the host's clock, where they begin and end.
 #pragma once
 
@@ -93,15 +93,19 @@ class MeasuringRuntime final : public ForwardingRuntime {
     void describe_copy(WorkRecord* record, MemcpyKind kind, const void* destination, const void* source);
     void describe_3d(WorkRecord* record, const Memcpy3DParameters& parameters);
     KernelFacts facts_of(KernelHandle kernel);
+    KernelFacts look_up(KernelHandle kernel);
+    void forget_kernels();
     MemoryType type_of(const void* pointer);
     static void run_host_call(void* data);
 
     const bool always_;
     std::atomic<ActivityRecorder*> recorder_{nullptr};
     std::atomic<bool> by_events_{false};
+    std::atomic<bool> memsets_by_events_{false};
     WorkTimer timer_;
     std::mutex mutex_;  // guards the kernels; not held during calls of the wrapped runtime
     std::unordered_map<KernelHandle, KernelFacts> kernels_;
+    std::atomic<std::uint64_t> forgotten_{1};  // how often the kernels were forgotten
 };
 
 }  // namespace cuscope

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/call_times.hpp"
 #include "runtime/process.hpp"
 
 namespace cuscope {
@@ -81,6 +82,7 @@ Status TracingRuntime::around(std::string_view method, const StreamHandle* strea
     const std::uint32_t name = index_of_method(method);
     if (name == 0 || Look::active()) return forward();
     CallContext& context = call_context();
+    CallTimes& times = call_times();
     HostRecord record;
     record.number = next_activity_number();
     record.line = find_line_();
@@ -91,10 +93,12 @@ Status TracingRuntime::around(std::string_view method, const StreamHandle* strea
     context.waited_for = 0;
     const bool told = under().call_begins(stream);
     record.start = under().trace_clock_ns();
+    const std::int64_t outer_began = std::exchange(times.began, record.start);
     const Status status = forward();
     record.end = under().trace_clock_ns();
     if (told) under().call_ends();
     context.call = outer;
+    times = {outer_began, record.number, record.end};
     record.waited_for = context.waited_for;
     recorder_.add(record);
     return status;

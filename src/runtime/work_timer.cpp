@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "runtime/call_times.hpp"
 #include "runtime/process.hpp"
 
 namespace cuscope {
@@ -71,10 +72,23 @@ WorkTimer::Begun WorkTimer::begin(StreamHandle stream, Timed* timed) {
     StreamRecord about;
     if (!runtime_.describe_stream(stream, &about)) return Begun::no;
     if (!prepare(timed, about)) return Begun::failed;
+    if (timed->shares_begin) return Begun::yes;
     if (runtime_.event_record_with_flags(timed->begin, stream, 0) == Status::success) return Begun::yes;
     runtime_.get_last_error();
     give_back(*timed);
     return Begun::failed;
+}
+
+// Is the latest work of the device that of this thread's last call, in the same stream, and did that call end
+// just now? Then nothing lies between both in the stream: a call of this package would be a later call, and
+// another library's call would have taken longer.
+bool WorkTimer::follows(const DeviceState& device, const StreamRecord& stream) {
+    constexpr std::int64_t just_now = 2000;  // nanoseconds
+    const CallTimes& times = call_times();
+    if (device.pending.empty() || times.began == 0) return false;
+    const Timed& before = device.pending.back();
+    return before.record.call == times.last_call && before.record.stream == stream.id &&
+           !before.is_given_back && times.began - times.last_ended < just_now;
 }
 
 // Other threads may take the events that this thread makes. So there are a few tries.
@@ -84,17 +98,23 @@ bool WorkTimer::prepare(Timed* timed, const StreamRecord& stream) {
     timed->stream = stream;
     timed->record.stream = stream.id;
     timed->record.device = stream.device;
+    timed->issued = call_times().began;
     for (int tries = 0; tries < most_tries; ++tries) {
         {
             const std::lock_guard lock(mutex_);
             DeviceState& device = devices_[ordinal];
             if (device.anchor.host_ns != 0 && device.free.size() >= 2) {
+                const auto take = [&] {
+                    EventHandle const event = device.free.back();
+                    device.free.pop_back();
+                    return event;
+                };
                 timed->trace = trace_;
                 timed->resets = device.resets;
-                timed->begin = device.free.back();
-                device.free.pop_back();
-                timed->end = device.free.back();
-                device.free.pop_back();
+                timed->shares_begin = follows(device, stream);
+                if (timed->shares_begin) device.pending.back().next_has_end = true;
+                timed->begin = timed->shares_begin ? device.pending.back().end : take();
+                timed->end = take();
                 return true;
             }
         }
@@ -199,12 +219,18 @@ bool WorkTimer::end(StreamHandle stream, const Timed& timed) {
 }
 
 void WorkTimer::DeviceState::take_back(const Timed& timed) {
-    if (timed.resets == resets) free.insert(free.end(), {timed.begin, timed.end});
+    if (timed.resets != resets) return;
+    free.push_back(timed.begin);
+    if (!timed.next_has_end) free.push_back(timed.end);
 }
 
 void WorkTimer::give_back(const Timed& timed) {
     const std::lock_guard lock(mutex_);
-    devices_[timed.stream.ordinal].take_back(timed);
+    DeviceState& device = devices_[timed.stream.ordinal];
+    const bool needed = timed.shares_begin && timed.trace == trace_ && timed.resets == device.resets;
+    if (!needed) return device.take_back(timed);
+    device.pending.push_back(timed);  // the work before it still needs the event
+    device.pending.back().is_given_back = true;
 }
 
 void WorkTimer::add(const Timed& timed, ActivityRecorder& recorder) {
@@ -217,9 +243,8 @@ void WorkTimer::add(const Timed& timed, ActivityRecorder& recorder) {
             device.take_back(timed);
         } else {
             device.pending.push_back(timed);
-            if (device.pending.size() < device.read_at &&
-                runtime_.trace_clock_ns() - device.anchor.host_ns < second)
-                return;
+            const std::int64_t now = timed.issued != 0 ? timed.issued : runtime_.trace_clock_ns();
+            if (device.pending.size() < device.read_at && now - device.anchor.host_ns < second) return;
         }
     }
     // The call began in a trace that has ended, or while one ended and the next began.
@@ -236,79 +261,147 @@ Status WorkTimer::distance(EventHandle from, EventHandle to, double* nanoseconds
     return status;
 }
 
+// One reading of times: the records of the work that has ended, and the events that are free again.
+class WorkTimer::Reading {
+  public:
+    Reading(WorkTimer& timer, const Anchor& first, const std::optional<Anchor>& last, const Placed& latest)
+        : timer_(timer), first_(first), last_(last), latest_(latest), rates_(first) {
+        double between = 0;
+        if (last && (!has_first() || timer.distance(first.event, last->event, &between) == Status::success))
+            rates_.add(*last, between);
+    }
+
+    void add(const Timed& timed) {
+        if (busy_.contains(timed.record.stream)) return left.push_back(timed);
+        if (timed.is_given_back) return give_back(timed);
+        double length = 0;
+        Status status =
+            has_first() || last_ ? timer_.distance(timed.begin, timed.end, &length) : Status::not_ready;
+        if (status == Status::not_ready) {
+            busy_.insert(timed.record.stream);
+            return left.push_back(timed);
+        }
+        WorkRecord record = timed.record;
+        const bool behind_latest = timed.shares_begin && timed.begin == latest_.event;
+        const bool chained = behind_latest && latest_.chained + length < most_chained;
+        if (chained) {
+            record.start = latest_.host_ns;
+        } else if (status == Status::success) {
+            status = place(timed.begin, &record.start);
+            const std::int64_t overlap = latest_.host_ns - record.start;
+            if (behind_latest && overlap > 0 && overlap < rounding) record.start = latest_.host_ns;
+        }
+        give_back(timed);
+        if (status != Status::success) {  // the device was lost, or another library captured the work
+            latest_ = {};
+            ++lost;
+            return;
+        }
+        record.end = record.start + std::llround(length);
+        latest_ = {timed.end, record.end, chained ? latest_.chained + length : 0};
+        // Work that shares an event may begin a little before its call: see follows().
+        if (timed.issued != 0 && !timed.shares_begin) early_ = std::max(early_, timed.issued - record.start);
+        used_.try_emplace(record.stream, timed.stream);
+        records_.push_back(record);
+    }
+
+    void deliver(ActivityRecorder& recorder) {
+        for (WorkRecord& record : records_) {
+            record.start += early_;
+            record.end += early_;
+        }
+        recorder.add(records_);
+        for (const auto& [id, stream] : used_) recorder.add(stream);
+        if (lost > 0) recorder.drop(lost);
+    }
+
+    Placed latest() const { return {latest_.event, latest_.host_ns + early_, latest_.chained}; }
+    // For the next reading.
+    Anchor anchor() const {
+        const Anchor& latest = last_ ? *last_ : first_;
+        return {latest.event, latest.host_ns + early_};
+    }
+
+    std::vector<Timed> left;  // has not ended
+    std::vector<EventHandle> free;
+    std::uint64_t lost = 0;
+
+  private:
+    // Sums of lengths get wrong by the drift of the device's clock, which is some 10 ns in this time.
+    static constexpr double most_chained = 1e6;
+    static constexpr std::int64_t rounding = 1000;  // that of distances to anchors is smaller
+
+    bool has_first() const { return first_.event != nullptr; }
+
+    Status place(EventHandle event, std::int64_t* host_ns) {
+        double behind_first = 0, before_last = 0;
+        Status status = has_first() ? timer_.distance(first_.event, event, &behind_first) : Status::success;
+        const bool from_last = !has_first() || rates_.last_is_better(behind_first);
+        if (status == Status::success && from_last)
+            status = timer_.distance(event, last_->event, &before_last);
+        *host_ns = from_last ? rates_.before_last(before_last) : rates_.behind_first(behind_first);
+        return status;
+    }
+
+    void give_back(const Timed& timed) {
+        free.push_back(timed.begin);
+        if (!timed.next_has_end) free.push_back(timed.end);
+    }
+
+    WorkTimer& timer_;
+    const Anchor first_;
+    const std::optional<Anchor> last_;
+    Placed latest_;
+    Rates rates_;
+    std::vector<WorkRecord> records_;
+    std::map<std::uint64_t, StreamRecord> used_;  // by id
+    std::set<std::uint64_t> busy_;                // streams
+    std::int64_t early_ = 0;                      // by how much work seems to begin before its call
+};
+
 void WorkTimer::read(int ordinal, ActivityRecorder& recorder) {
     std::vector<Timed> work;
     Anchor first;
     {
         const std::lock_guard lock(mutex_);
         DeviceState& device = devices_[ordinal];
+        work.swap(device.spare);  // so that the next work finds room
         work.swap(device.pending);
         first = device.anchor;
     }
-    const std::size_t count = work.size();
-    if (count == 0) return;
-    try {
-        read(ordinal, std::move(work), first, recorder);
-    } catch (const std::exception&) {  // no memory: the program's call must not fail for that
-        recorder.drop(count);
+    if (!work.empty()) {
+        try {
+            read(ordinal, work, first, recorder);
+        } catch (const std::exception&) {  // no memory: the program's call must not fail for that
+            recorder.drop(work.size());
+        }
     }
+    work.clear();
+    const std::lock_guard lock(mutex_);
+    devices_[ordinal].spare.swap(work);
 }
 
-void WorkTimer::read(int ordinal, std::vector<Timed> work, const Anchor& first, ActivityRecorder& recorder) {
+void WorkTimer::read(int ordinal, const std::vector<Timed>& work, const Anchor& first,
+                     ActivityRecorder& recorder) {
     const QuietCalls quiet(runtime_, ordinal);
-    const bool has_first = first.event != nullptr;
-    const std::optional<Anchor> last = take_anchor(ordinal);
-    Rates rates(first);
-    double between = 0;
-    if (last && (!has_first || distance(first.event, last->event, &between) == Status::success))
-        rates.add(*last, between);
-
-    std::vector<WorkRecord> records;
-    std::vector<Timed> left;
-    std::vector<EventHandle> free;
-    std::map<std::uint64_t, StreamRecord> used;  // by id
-    std::set<std::uint64_t> busy;                // streams
-    std::uint64_t lost = 0;
-    for (Timed& timed : work) {
-        WorkRecord& record = timed.record;
-        if (busy.contains(record.stream)) {
-            left.push_back(timed);
-            continue;
-        }
-        double length = 0, behind_first = 0, before_last = 0;
-        Status status = has_first || last ? distance(timed.begin, timed.end, &length) : Status::not_ready;
-        if (status == Status::not_ready) {
-            busy.insert(record.stream);
-            left.push_back(timed);
-            continue;
-        }
-        if (status == Status::success && has_first)
-            status = distance(first.event, timed.begin, &behind_first);
-        const bool from_last = !has_first || rates.last_is_better(behind_first);
-        if (status == Status::success && from_last) status = distance(timed.begin, last->event, &before_last);
-        free.insert(free.end(), {timed.begin, timed.end});
-        if (status != Status::success) {  // the device was lost, or another library captured the work
-            ++lost;
-            continue;
-        }
-        record.start = from_last ? rates.before_last(before_last) : rates.behind_first(behind_first);
-        record.end = record.start + std::llround(length);
-        used.try_emplace(record.stream, timed.stream);
-        records.push_back(record);
+    Placed latest;
+    {
+        const std::lock_guard lock(mutex_);
+        latest = devices_[ordinal].latest;
     }
-    recorder.add(records);
-    for (const auto& [id, stream] : used) recorder.add(stream);
-    if (lost > 0) recorder.drop(lost);
+    const std::optional<Anchor> last = take_anchor(ordinal);
+    Reading reading(*this, first, last, latest);
+    for (const Timed& timed : work) reading.add(timed);
+    reading.deliver(recorder);
 
     const std::lock_guard lock(mutex_);
     DeviceState& device = devices_[ordinal];
-    device.read_at = first_read + 2 * left.size();
-    device.pending.insert(device.pending.begin(), left.begin(), left.end());
-    device.free.insert(device.free.end(), free.begin(), free.end());
-    if (last) {
-        if (has_first) device.free.push_back(first.event);
-        device.anchor = *last;
-    }
+    device.read_at = first_read + 2 * reading.left.size();
+    device.pending.insert(device.pending.begin(), reading.left.begin(), reading.left.end());
+    device.free.insert(device.free.end(), reading.free.begin(), reading.free.end());
+    if (last && first.event != nullptr) device.free.push_back(first.event);
+    device.anchor = reading.anchor();
+    device.latest = reading.latest();
 }
 
 void WorkTimer::flush(ActivityRecorder& recorder) {
@@ -333,6 +426,7 @@ void WorkTimer::clear() {
             device.pending.clear();
             if (device.anchor.event != nullptr) device.free.push_back(device.anchor.event);
             device.anchor = {};
+            device.latest = {};
             device.read_at = first_read;
             if (device.free.size() <= most_kept) continue;
             superfluous[ordinal].assign(device.free.begin() + most_kept, device.free.end());

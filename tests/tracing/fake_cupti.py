@@ -34,10 +34,6 @@ _LAYOUTS = {
         ("start", "u8"), ("end", "u8"), *_IDS, ("correlation", "u4"), ("runtime_correlation", "u4"), ("padding", "u4"),
         ("reserved", "u8"), ("graph_node", "u8"),
     ],
-    MEMSET: [
-        ("kind", "u4"), ("value", "u4"), ("bytes", "u8"), ("start", "u8"), ("end", "u8"), *_IDS, ("correlation", "u4"),
-        ("flags", "u2"), ("memory", "u2"), ("padding", "u4"), ("reserved", "u8"), ("graph_node", "u8"),
-    ],
     PEER_COPY: [
         ("kind", "u4"), ("copy_kind", "u1"), ("source", "u1"), ("destination", "u1"), ("flags", "u1"), ("bytes", "u8"),
         ("start", "u8"), ("end", "u8"), *_IDS, ("devices", "V16"), ("correlation", "u4"), ("reserved", "u8"),

@@ -97,6 +97,75 @@ print(len(found), lengths[1:].max() <= 16, np.ptp(offsets) <= 16, abs(offsets).m
     )
 
 
+def test_work_directly_behind_other_work_begins_where_that_ended(measured):
+    assert (
+        measured("""
+with cs.trace() as t:
+    for _ in range(100):
+        x.copy_from(page_locked, stream=stream)
+        launch(x, stream)
+found, exact = split(t)
+print(len(found), (found["start"][1:] == found["end"][:-1]).all(), np.ptp(found["end"] - exact["end"]) < 1000)
+""")
+        == "200 True True\n"
+    )
+
+
+def test_a_span_does_not_include_the_time_before_its_call(measured):
+    assert (
+        measured("""
+with cs.trace() as t:
+    launch(x, stream)
+    cs.host_work(1e-3)
+    launch(x, stream)
+found, exact = split(t)
+call = t.spans[found["call"][1]]
+print(found["start"][1] - found["end"][0] > 500_000, abs(found["start"][1] - call["start"]) < 5000)
+""")
+        == "True True\n"
+    )
+
+
+def test_a_span_does_not_include_a_wait_for_an_event(measured):
+    assert (
+        measured("""
+other, event = cs.Stream(), cs.Event()
+cs.synchronize()
+with cs.trace() as t:
+    x.copy_from(page_locked, stream=other)
+    event.record(other)
+    launch(x, stream)
+    stream.wait(event)
+    launch(x, stream)
+found, exact = split(t)
+copy, first, second = found
+print(first["end"] < copy["end"] <= second["start"] + 1000)
+""")
+        == "True\n"
+    )
+
+
+def test_a_call_that_fails_directly_behind_work_changes_no_span(measured):
+    assert (
+        measured("""
+small = cs.zeros(1, np.float32)
+cs.synchronize()
+with cs.trace() as t:
+    for _ in range(1500):  # so many that events are used again
+        launch(small, stream)
+        try:
+            module.scale[1, 4096, stream](small, 1)
+        except cs.CudaError:
+            pass
+        launch(small, stream)
+found, exact = split(t)
+lengths = (found["end"] - found["start"]) - (exact["end"] - exact["start"])
+print(len(found), t.dropped, abs(lengths[1:]).max() < 5000, np.ptp(found["end"] - exact["end"]) < 1000)
+""")
+        == "3000 0 True True\n"
+    )
+
+
 def test_a_span_in_an_idle_stream_includes_the_call(measured):
     assert (
         measured("""

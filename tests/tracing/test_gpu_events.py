@@ -59,14 +59,18 @@ def test_spans_agree_with_those_of_cupti(device, monkeypatch):
     host, x, stream = cs.pinned_empty(size, np.uint8), cs.empty(size, np.uint8), cs.Stream()
 
     def lengths():
-        with cs.trace() as t:
-            spin(device, BUSY, stream)
-            x.copy_from(host, stream=stream)
-            spin(device, 3e-3, stream)
-            x.fill(1, stream=stream)
-            x.copy_to(host, stream=stream)
-        spans = work(t)
-        return t.source, (spans["end"] - spans["start"])[1:].tolist()
+        """The least length of each span: other processes may share the GPU, and their turns make spans longer."""
+        found = []
+        for _ in range(8):
+            with cs.trace() as t:
+                spin(device, BUSY, stream)
+                x.copy_from(host, stream=stream)
+                spin(device, 3e-3, stream)
+                x.fill(1, stream=stream)
+                x.copy_to(host, stream=stream)
+            spans = work(t)
+            found.append((spans["end"] - spans["start"])[1:])
+        return t.source, np.min(found, axis=0).tolist()
 
     source, by_events = lengths()
     monkeypatch.setenv("CUSCOPE_TRACE_GPU", "1")
@@ -74,14 +78,7 @@ def test_spans_agree_with_those_of_cupti(device, monkeypatch):
         pytest.skip(problem())
     other_source, by_cupti = lengths()
     assert (source, other_source) == ("events", "cupti")
-    expected = pytest.approx(by_cupti, rel=0.03, abs=10_000)
-    for _ in range(4):  # other tests share the GPU: their turns lie between the events, too
-        if by_events == expected:
-            break
-        monkeypatch.delenv("CUSCOPE_TRACE_GPU")
-        _, by_events = lengths()
-        monkeypatch.setenv("CUSCOPE_TRACE_GPU", "1")
-    assert by_events == expected
+    assert by_events == pytest.approx(by_cupti, rel=0.03, abs=10_000)
 
 
 def test_work_stands_where_the_host_saw_it(device):
@@ -154,6 +151,20 @@ def test_many_launches_are_all_there_and_in_order(device):
     assert x.to_host()[0] == count
 
 
+def test_the_first_launch_of_each_thread_has_its_span(device):
+    basic, x = load_basic(device), cs.zeros(1, np.int32)
+
+    def launch(index):
+        with device:
+            for _ in range(3):
+                basic.add_one[1, 1](x)  # in the default stream
+
+    cs.synchronize()
+    with cs.trace() as t:
+        assert not in_threads(20, launch, timeout=60)
+    assert (len(kernels(t)), t.dropped) == (60, 0)
+
+
 @pytest.mark.parametrize("mode", ["global", "thread_local"])
 def test_traces_beside_threads_that_launch_capture_and_copy(device, mode):
     basic = load_basic(device)
@@ -200,8 +211,7 @@ def test_traces_beside_threads_that_launch_capture_and_copy(device, mode):
 
     assert not in_threads(len(works), run, timeout=60)
     assert all(counts)
-    # Of some 10,000 launches, one to four have had no span on an H200 that other tests shared. The reason is not known.
-    assert min(most) >= 45
+    assert min(most) >= 50
     module(device).store[1, 1](cs.zeros(1, np.int32), 1)
     cs.synchronize()
 

@@ -45,6 +45,8 @@ std::uint32_t name_of_line(const KnownCode& code, PyFrameObject* frame) {
                          std::to_string(PyFrame_GetLineNumber(frame)));
 }
 
+std::atomic<bool> ranges_were_begun{false};
+
 py::object& range_variable() {
     static auto* const variable = new py::object;
     return *variable;
@@ -52,6 +54,7 @@ py::object& range_variable() {
 
 // The innermost range of the running code, which may be one of several asyncio tasks on this thread.
 std::uint64_t range_of_program() {
+    if (!ranges_were_begun.load(std::memory_order_relaxed)) return 0;
     PyObject* found = nullptr;
     if (!range_variable() || PyContextVar_Get(range_variable().ptr(), nullptr, &found) != 0) return 0;
     auto entry = py::reinterpret_steal<py::object>(found);
@@ -125,6 +128,7 @@ void detail::note_line() {
 }
 
 void set_range_variable(py::object variable) { range_variable() = std::move(variable); }
+void note_range_begun() { ranges_were_begun.store(true, std::memory_order_relaxed); }
 
 namespace {
 

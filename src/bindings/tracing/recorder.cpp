@@ -14,6 +14,7 @@ namespace cuscope::bindings {
 
 void set_up_lines(std::string package_folder);
 void set_range_variable(py::object variable);
+void note_range_begun();
 
 namespace {
 
@@ -66,6 +67,7 @@ std::map<std::uint64_t, BegunRange>& begun_ranges() {
 }
 
 std::uint64_t begin_range(std::string text) {
+    note_range_begun();
     const core::DevicePtr device = core::current_device();
     const core::Range range = core::begin_range(*device);
     begun_ranges()[range.number] = {std::move(text), device, range};

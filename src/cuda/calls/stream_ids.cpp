@@ -7,6 +7,7 @@
 #include "cuda/driver/capture_use.hpp"
 #include "cuda/driver/context.hpp"
 #include "cuda/driver/driver_call.hpp"
+#include "cuda/driver/wait.hpp"
 #include "cuda/handles.hpp"
 
 namespace cuscope::cuda {
@@ -30,6 +31,13 @@ constexpr std::size_t most_known = 8;
 
 bool ask(StreamHandle stream, StreamRecord* record) {
     cudaStream_t const handle = cuda::native(stream);
+    // A default stream is one of the thread's context. A thread that has made no call of the library has
+    // none, although the library launches its kernels.
+    if (is_default(stream)) {
+        const RelaxedThread relaxed;
+        CUcontext context = nullptr;
+        if (current_context(&context) != cudaSuccess) return false;
+    }
     const StreamUse use(handle);
     if (is_captured(handle)) return false;
     unsigned long long id = 0;

@@ -40,8 +40,9 @@ bool outside_of_captures(Change&& change) {
     }
 }
 
-// With CUPTI on, threads that use the whole package at random lose the device within seconds
-// (cudaErrorLaunchFailure on an H200), for an unknown reason. So a program asks for it.
+// With CUPTI's records of memsets, threads that use the whole package at random lost the device within
+// seconds (cudaErrorLaunchFailure on an H100 and an H200). Without them they did not, but CUPTI stays a
+// program's choice.
 bool wanted() {
     const char* const choice = std::getenv("CUSCOPE_TRACE_GPU");
     return choice != nullptr && std::string_view(choice) == "1";

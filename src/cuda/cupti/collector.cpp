@@ -64,8 +64,6 @@ void Collector::take(const void* record) {
             return take_copy(*static_cast<const MemcpyLayout*>(record));
         case Kind::memcpy2:
             return take_copy(*static_cast<const PeerCopyLayout*>(record));
-        case Kind::memset:
-            return take_memset(record);
         default:
             return;
     }
@@ -91,15 +89,6 @@ void Collector::take_copy(const Layout& copy) {
     set_direction(&work.record, direction_of(static_cast<CopyKind>(copy.copy_kind)));
     work.record.bytes = static_cast<std::int64_t>(copy.bytes);
     work.record.pageable = copy.source_kind == pageable_memory || copy.destination_kind == pageable_memory;
-    add(std::move(work));
-}
-
-void Collector::take_memset(const void* record) {
-    const auto& set = *static_cast<const MemsetLayout*>(record);
-    auto work = work_of<MemsetLayout, Work>(set);
-    work.record.kind = ActivityKind::memset;
-    work.record.engine = ActivityEngine::copy_on_device;
-    work.record.bytes = static_cast<std::int64_t>(set.bytes);
     add(std::move(work));
 }
 

@@ -50,7 +50,6 @@ class Collector {
     void take_kernel(const void* record);
     template <class Layout>
     void take_copy(const Layout& copy);
-    void take_memset(const void* record);
     void add(Work work);
     std::uint32_t name_of_kernel(const char* mangled);
     void complete(Work& work);

@@ -49,17 +49,6 @@ struct PeerCopyLayout {  // CUpti_ActivityMemcpyPtoP4
     std::uint64_t graph_node;
 };
 
-struct MemsetLayout {  // CUpti_ActivityMemset4
-    Kind kind;
-    std::uint32_t value;
-    std::uint64_t bytes, start, end;
-    std::uint32_t device, context, stream, correlation;
-    std::uint16_t flags, memory_kind;
-    std::uint32_t padding;
-    void* reserved;
-    std::uint64_t graph_node;
-};
-
 struct CallLayout {  // CUpti_CallbackData
     int site;
     const char* function;

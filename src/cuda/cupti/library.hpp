@@ -16,7 +16,6 @@ constexpr Result multiple_subscribers = 39;  // CUPTI_ERROR_MULTIPLE_SUBSCRIBERS
 // CUpti_ActivityKind
 enum class Kind : int {
     memcpy = 1,
-    memset = 2,
     concurrent_kernel = 10,
     memcpy2 = 22,  // between devices
 };

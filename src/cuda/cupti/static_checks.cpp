@@ -28,7 +28,6 @@ constexpr bool same(Kind ours, CUpti_ActivityKind theirs) {
     return static_cast<int>(ours) == static_cast<int>(theirs);
 }
 static_assert(same(Kind::memcpy, CUPTI_ACTIVITY_KIND_MEMCPY) &&
-              same(Kind::memset, CUPTI_ACTIVITY_KIND_MEMSET) &&
               same(Kind::concurrent_kernel, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) &&
               same(Kind::memcpy2, CUPTI_ACTIVITY_KIND_MEMCPY2));
 
@@ -77,16 +76,6 @@ SAME_PLACE(PeerCopyLayout, context, PeerCopy, contextId);
 SAME_PLACE(PeerCopyLayout, stream, PeerCopy, streamId);
 SAME_PLACE(PeerCopyLayout, correlation, PeerCopy, correlationId);
 SAME_PLACE(PeerCopyLayout, graph_node, PeerCopy, graphNodeId);
-
-using Memset = CUpti_ActivityMemset4;
-SAME_PLACE(MemsetLayout, bytes, Memset, bytes);
-SAME_PLACE(MemsetLayout, start, Memset, start);
-SAME_PLACE(MemsetLayout, end, Memset, end);
-SAME_PLACE(MemsetLayout, device, Memset, deviceId);
-SAME_PLACE(MemsetLayout, context, Memset, contextId);
-SAME_PLACE(MemsetLayout, stream, Memset, streamId);
-SAME_PLACE(MemsetLayout, correlation, Memset, correlationId);
-SAME_PLACE(MemsetLayout, graph_node, Memset, graphNodeId);
 
 SAME_PLACE(CallLayout, site, CUpti_CallbackData, callbackSite);
 SAME_PLACE(CallLayout, correlation, CUpti_CallbackData, correlationId);
