@@ -210,11 +210,9 @@ Examples
 ...                      " selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(bar) : "memory");
 ...     y[threadIdx.x] = tile[threadIdx.x / 4][threadIdx.x % 4];
 ... }''')
->>> with cs.add_host_device("h200"):
-...     x = cs.to_device(np.arange(48, dtype=np.float32).reshape(6, 8))
-...     y = cs.empty(8)
-...     mod.read[1, 8](cs.TensorMap(x, box=(2, 4)), 4, 6, y)
-...     y.to_host().reshape(2, 4)
+>>> x, y = cs.to_device(np.arange(48, dtype=np.float32).reshape(6, 8)), cs.empty(8)
+>>> mod.read[1, 8](cs.TensorMap(x, box=(2, 4)), 4, 6, y)
+>>> y.to_host().reshape(2, 4)
 array([[38., 39.,  0.,  0.],
        [46., 47.,  0.,  0.]], dtype=float32)
 )doc");
@@ -256,8 +254,7 @@ array([[38., 39.,  0.,  0.],
             R"(Give up the map and the memory that it keeps. Closing twice is no error.
 
 >>> import cuscope as cs
->>> with cs.add_host_device("h200"):
-...     map = cs.TensorMap(cs.zeros((4, 4)), box=(4, 4))
+>>> map = cs.TensorMap(cs.zeros((4, 4)), box=(4, 4))
 >>> map.close()
 >>> map.closed
 True

@@ -466,7 +466,7 @@ class Rewriter {
         const std::optional<PtxCode> code = translate_ptx(assembly, names, site);
         if (!code) return std::nullopt;
         if (code->uses_warp) result_.flags |= cuscope_simt::uses_warp;
-        if (code->uses_barriers) result_.flags |= cuscope_simt::uses_barriers;
+        if (code->uses_barriers || code->waits) result_.flags |= cuscope_simt::uses_barriers;
         if (code->sees_others) result_.flags |= cuscope_simt::uses_atomics;
         std::string head = "[](";
         for (std::size_t k = 0; k < names.size(); ++k)

@@ -1,0 +1,219 @@
+"""Tiles that cp.async.bulk.tensor copies, compared with NumPy."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+from support import module
+from tensor_tiles import SPANS, expected_array, expected_tile, needs_tensor_maps, tile_kernels
+
+import cuscope as cs
+
+DTYPES = ("uint8", "int16", "float16", "float32", "int32", "float64", "uint64")
+
+
+@pytest.fixture(autouse=True)
+def skip_older_devices(device):
+    needs_tensor_maps(device)
+
+
+@functools.cache
+def kernels(device: cs.Device, axes: int) -> cs.Module:
+    return module(device, tile_kernels(axes))
+
+
+def load(device, made: cs.TensorMap, first) -> np.ndarray:
+    out = cs.empty(made.tile_bytes, np.uint8)
+    kernels(device, len(first)).load[1, 32, None, made.tile_bytes](made, *reversed(first), made.tile_bytes, out)
+    return out.to_host()
+
+
+def store(device, made: cs.TensorMap, first, tile: np.ndarray) -> None:
+    kernel = kernels(device, len(first)).store
+    kernel[1, 32, None, tile.nbytes](made, *reversed(first), tile.nbytes, cs.to_device(tile))
+
+
+def drawn(rng: np.random.Generator, axes: int) -> dict:
+    """A random array, box and position. The box may lie beyond every edge of the array."""
+    dtype = np.dtype(rng.choice(DTYPES))
+    swizzle = str(rng.choice(list(SPANS)))
+    row = 16 // dtype.itemsize  # elements of 16 bytes
+    most = SPANS[swizzle] // 16 or 6
+    # Behind the last 16 bytes of a box, hardware leaves no gap only if a row has as many bytes as the swizzle.
+    box = [int(n) for n in rng.integers(1, 7, axes - 1)] + [row * (most if swizzle != "none" else int(rng.integers(1, 7)))]
+    shape = [int(n) for n in rng.integers(1, 12, axes - 1)] + [row * int(rng.integers(1, 9))]
+    first = [int(rng.integers(-b, n + 1)) for b, n in zip(box, shape, strict=True)]
+    bits = rng.integers(0, 256, (*shape[:-1], shape[-1] * dtype.itemsize), np.uint8)
+    host = bits.view(dtype) if dtype.kind != "f" else rng.standard_normal(shape).astype(dtype)
+    return {"host": host, "box": tuple(box), "first": tuple(first), "swizzle": swizzle}
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("seed", range(12))
+def test_loaded_tile_is_numpys(device, axes, seed):
+    case = drawn(np.random.default_rng([axes, seed]), axes)
+    made = cs.TensorMap(cs.to_device(case["host"]), box=case["box"], swizzle=case["swizzle"])
+
+    tile = load(device, made, case["first"])
+
+    np.testing.assert_array_equal(tile, expected_tile(**case))
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("seed", range(6))
+def test_stored_tile_changes_only_the_array_inside(device, axes, seed):
+    rng = np.random.default_rng([axes, seed, 1])
+    case = drawn(rng, axes)
+    x = cs.to_device(case["host"])
+    made = cs.TensorMap(x, box=case["box"], swizzle=case["swizzle"])
+    tile = rng.integers(0, 100, made.tile_bytes, np.uint8)
+
+    store(device, made, case["first"], tile)
+
+    np.testing.assert_array_equal(x.to_host(), expected_array(tile=tile, **case))
+
+
+@pytest.mark.parametrize("first", [(0, 0), (-3, 5), (4, -1)])
+def test_element_strides_take_every_nth_element(device, first):
+    host = np.arange(20 * 16, dtype=np.float32).reshape(20, 16)
+    made = cs.TensorMap(cs.to_device(host), box=(10, 8), element_strides=(3, 1))
+
+    tile = load(device, made, first)
+
+    np.testing.assert_array_equal(tile, expected_tile(host, (10, 8), first, steps=(3, 1)))
+
+
+def test_tile_of_a_view_has_the_strides_of_the_view(device):
+    host = np.arange(24 * 32, dtype=np.int16).reshape(24, 32)
+    made = cs.TensorMap(cs.to_device(host)[1::3, 8:24], box=(4, 16))
+
+    tile = load(device, made, (2, 0))
+
+    np.testing.assert_array_equal(tile, expected_tile(host[1::3, 8:24], (4, 16), (2, 0)))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_elements_outside_may_be_nan(device, dtype):
+    host = np.ones((4, 8), dtype)
+    made = cs.TensorMap(cs.to_device(host), box=(4, 8), oob_fill="nan")
+
+    tile = load(device, made, (2, 4)).view(dtype).reshape(4, 8)
+
+    assert np.isnan(tile[2:]).all()
+    assert np.isnan(tile[:, 4:]).all()
+    assert (tile[:2, :4] == 1).all()
+
+
+def test_map_may_lie_in_global_memory(device):
+    mod = module(
+        device,
+        tile_kernels(2)
+        + """
+__global__ void load_from(const CUtensorMap* map, float* out) {
+    __shared__ alignas(128) float tile[4][4];
+    __shared__ alignas(8) unsigned long long barrier;
+    if (threadIdx.x == 0) {
+        asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
+        asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+        init(at(&barrier), 1);
+        expect(at(&barrier), sizeof tile);
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint"
+                     " [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(at(tile)), "l"(map), "r"(4), "r"(1), "r"(at(&barrier)),
+                     "l"(0x1000000000000000ull) : "memory");
+    }
+    __syncthreads();
+    wait(at(&barrier), 0);
+    out[threadIdx.x] = tile[threadIdx.x / 4][threadIdx.x % 4];
+}""",
+    )
+    host = np.arange(64, dtype=np.float32).reshape(8, 8)
+    made = cs.TensorMap(cs.to_device(host), box=(4, 4))
+    out = cs.empty(16)
+
+    mod.load_from[1, 16](cs.to_device(np.frombuffer(bytes(made), np.uint64)), out)
+
+    np.testing.assert_array_equal(out.to_host().reshape(4, 4), host[1:5, 4:8])
+
+
+# A ring of stages: a warp loads tiles, the other threads add them. Both sides wait for each other.
+PIPELINE = """
+__global__ void column_sums(const __grid_constant__ CUtensorMap map, int tiles, float* sums) {
+    constexpr int stages = 3, rows = 8, columns = 32;
+    __shared__ alignas(128) float tile[stages][rows][columns];
+    __shared__ alignas(8) unsigned long long full[stages], empty[stages];
+    const int column = threadIdx.x;
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < stages; ++s) init(at(&full[s]), 1), init(at(&empty[s]), columns);
+    }
+    __syncthreads();
+    if (threadIdx.x == columns) {
+        for (int t = 0; t < tiles; ++t) {
+            const int s = t % stages, round = t / stages;
+            wait(at(&empty[s]), (round & 1) ^ 1);
+            expect(at(&full[s]), sizeof tile[s]);
+            asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], "
+                         "[%1, {%2, %3}], [%4];" ::"r"(at(tile[s])), "l"(&map), "r"(int(blockIdx.x) * columns),
+                         "r"(t * rows), "r"(at(&full[s])) : "memory");
+        }
+    } else if (threadIdx.x < columns) {
+        float sum = 0;
+        for (int t = 0; t < tiles; ++t) {
+            const int s = t % stages, round = t / stages;
+            wait(at(&full[s]), round & 1);
+            for (int r = 0; r < rows; ++r) sum += tile[s][r][column];
+            asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(at(&empty[s])) : "memory");
+        }
+        sums[blockIdx.x * columns + column] = sum;
+    }
+}"""
+
+
+def test_pipeline_of_stages_sums_columns(device, rng):
+    host = rng.integers(0, 100, (100, 96)).astype(np.float32)
+    sums = cs.empty(96)
+
+    module(device, tile_kernels(2) + PIPELINE).column_sums[3, 64](
+        cs.TensorMap(cs.to_device(host), box=(8, 32)), 13, sums
+    )
+
+    np.testing.assert_array_equal(sums.to_host(), host.sum(0))
+
+
+MULTICAST = """
+__global__ void __cluster_dims__(4, 1, 1) share(const __grid_constant__ CUtensorMap map, int* out) {
+    __shared__ alignas(128) int tile[4][4][8];
+    __shared__ alignas(8) unsigned long long barrier;
+    unsigned rank;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    if (threadIdx.x == 0) {
+        init(at(&barrier), 1);
+        expect(at(&barrier), sizeof tile - sizeof tile[0]);
+    }
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    // Each block loads the tile of its rank into all blocks but block 1, and block 1 loads into itself, too.
+    const unsigned short mask = rank == 1 ? 15 : 13;
+    if (threadIdx.x == 0 && rank != 0)
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+                     " [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(at(tile[rank])), "l"(&map), "r"(0), "r"(int(rank) * 4),
+                     "r"(at(&barrier)), "h"(mask) : "memory");
+    if (rank != 1) wait(at(&barrier), 0);
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    if (rank != 1 && threadIdx.x < 32) {
+        for (int t = 1; t < 4; ++t) out[(rank * 4 + t) * 32 + threadIdx.x] = tile[t][threadIdx.x / 8][threadIdx.x % 8];
+    }
+}"""
+
+
+def test_multicast_writes_to_each_block_of_the_mask(device):
+    host = np.arange(128, dtype=np.int32).reshape(16, 8)
+    out = cs.zeros((4, 4, 4, 8), np.int32)
+
+    module(device, tile_kernels(2) + MULTICAST).share[4, 32](cs.TensorMap(cs.to_device(host), box=(4, 8)), out)
+
+    expected = np.zeros((4, 4, 4, 8), np.int32)
+    expected[[0, 2, 3], 1:] = host.reshape(4, 4, 8)[1:]
+    np.testing.assert_array_equal(out.to_host(), expected)
