@@ -6,7 +6,7 @@ import copy
 
 import numpy as np
 import pytest
-from support import module
+from support import module, ok
 from tensor_tiles import BASICS, needs_tensor_maps
 
 import cuscope as cs
@@ -171,9 +171,9 @@ def test_map_keeps_the_memory(device):
 def test_graph_keeps_map_and_memory(device):
     mod, y, stream = module(device, TAKES_MAP), cs.zeros(1, np.int32), cs.Stream()
     device.synchronize()
-    with stream.capture() as capture:
+    with stream.capture() as graph:
         mod.take[1, 1, stream](cs.TensorMap(floats(4, 4), box=(4, 4)), y)
-    exe = capture.graph.instantiate()
+    exe = graph.instantiate()
 
     exe.launch(stream)
     stream.synchronize()
@@ -211,9 +211,12 @@ def test_graph_keeps_map_and_memory(device):
     ],
 )
 def test_runtime_refuses_what_the_driver_refuses(contract, device, answer, changed):
-    x = floats(64, 64)
+    pointer = ok(contract.malloc(64 * 64 * 4))
     given = {"type": 7, "extents": [64, 64], "strides": [4, 256], "box": [4, 4]} | changed
+    given["address"] = pointer + given.pop("offset", 0)
 
-    given["address"] = x.__cuda_array_interface__["data"][0] + given.pop("offset", 0)
+    got = contract.tensor_map_encode_tiled(**given)
 
-    assert contract.tensor_map_encode_tiled(**given) == answer
+    contract.free(pointer)
+    contract.get_last_error()
+    assert got == answer

@@ -129,9 +129,15 @@ class Translation {
         const std::string predicate = expression(text.substr(negated ? 2 : 1, space - (negated ? 2 : 1)));
         if (predicate.find("r_") != 0) return false;
         out_.body += std::string("if (") + (negated ? "!" : "") + predicate + ") { ";
+        // Other instructions of the statement may meet other threads.
+        const bool warp = std::exchange(out_.uses_warp, false);
+        const bool barriers = std::exchange(out_.uses_barriers, false);
         if (!unconditional(trimmed(text.substr(space)))) return false;
         out_.body += "} ";
-        return !out_.uses_warp && !out_.uses_barriers;
+        const bool meets = out_.uses_warp || out_.uses_barriers;
+        out_.uses_warp = warp;
+        out_.uses_barriers = barriers;
+        return !meets;
     }
 
   private:

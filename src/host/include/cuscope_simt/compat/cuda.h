@@ -15,5 +15,5 @@ typedef unsigned int cuuint32_t;
 typedef unsigned long long cuuint64_t;
 // Made by cuTensorMapEncodeTiled on the host, and passed to kernels by value.
 typedef struct CUtensorMap_st {
-    alignas(64) cuuint64_t opaque[16];
+    alignas(128) cuuint64_t opaque[16];
 } CUtensorMap;

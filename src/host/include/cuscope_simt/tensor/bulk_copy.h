@@ -31,11 +31,29 @@ inline void deliver(unsigned long long to, unsigned long long barrier, long long
     }
 }
 
+// Copies bytes that lie in a row, and tells images that count or check. Those that count take accesses as a
+// warp makes them: at most as long as a sector, and not beyond it.
+template <bool load>
+CUSCOPE_UNCOUNTED inline void copy_part(char* shared, char* global, unsigned bytes) {
+#ifdef CUSCOPE_CHECKED
+    copying(load ? shared : global, load ? global : shared, bytes);
+#else
+    for (unsigned at = 0, part; at < bytes; at += part) {
+        const auto left = static_cast<unsigned>(32 - (reinterpret_cast<__UINTPTR_TYPE__>(global) + at) % 32);
+        part = left < bytes - at ? left : bytes - at;
+        count(global + at, part, load ? Access::load : Access::store);
+    }
+    for (unsigned at = 0; at < bytes; at += 16)
+        count(shared + at, bytes - at < 16 ? bytes - at : 16, load ? Access::store : Access::load);
+#endif
+    __builtin_memcpy(load ? shared : global, load ? global : shared, bytes);
+}
+
 inline void copy_bytes(char* to, const char* from, unsigned bytes, const Site* site) {
     if (!is_multiple(to, 16) || !is_multiple(from, 16))
         fault(Fault::misaligned, "cp.async.bulk between addresses that are no multiples of 16", site);
     if (bytes % 16 != 0) fault(Fault::trap, "cp.async.bulk copies multiples of 16 bytes", site);
-    __builtin_memcpy(to, from, bytes);
+    copy_part<true>(to, const_cast<char*>(from), bytes);
 }
 
 // One more argument is the mask of a multicast.
@@ -84,16 +102,6 @@ inline void fill_outside(char* to, unsigned bytes, const TensorMapLayout& map) {
     }
 }
 
-template <bool load>
-inline void copy_chunk(char* shared, char* global, unsigned bytes) {
-    if (bytes == 16) {
-        copying(load ? shared : global, load ? global : shared, 16);
-        __builtin_memcpy(load ? shared : global, load ? global : shared, 16);
-    } else {
-        __builtin_memcpy(load ? shared : global, load ? global : shared, bytes);
-    }
-}
-
 // A row along axis 0: `row` is its first byte in shared memory, without swizzling, and `global` its first
 // element in the array, if it lies there.
 template <bool load>
@@ -102,10 +110,7 @@ inline void copy_row(char* row, char* global, Inside inside, const TensorMapLayo
     const unsigned begin = static_cast<unsigned>(inside.begin) * element,
                    end = static_cast<unsigned>(inside.end) * element;
     if (map.swizzle == 0) {
-        if (end > begin) {
-            char* const shared = row + begin;
-            __builtin_memcpy(load ? shared : global + begin, load ? global + begin : shared, end - begin);
-        }
+        if (end > begin) copy_part<load>(row + begin, global + begin, end - begin);
         if (load && begin > 0) fill_outside(row, begin, map);
         if (load && end < bytes) fill_outside(row + end, bytes - end, map);
         return;
@@ -115,7 +120,7 @@ inline void copy_row(char* row, char* global, Inside inside, const TensorMapLayo
         const unsigned low = begin > at ? (begin < at + 16 ? begin - at : 16) : 0,
                        high = end > at ? (end < at + 16 ? end - at : 16) : 0;
         if (high > low) {
-            copy_chunk<load>(chunk + low, global + at + low, high - low);
+            copy_part<load>(chunk + low, global + at + low, high - low);
             if (load && low > 0) fill_outside(chunk, low, map);
             if (load && high < 16) fill_outside(chunk + high, 16 - high, map);
         } else if (load) {

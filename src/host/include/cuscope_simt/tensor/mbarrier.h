@@ -5,31 +5,10 @@
 #pragma GCC system_header
 
 #include "cuscope_simt/spaces.h"
+#include "cuscope_simt/tensor/layout.h"
 
 namespace cuscope_simt {
 namespace tensor {
-
-// The fields of the word.
-struct Mbarrier {
-    unsigned phase;     // modulo 8
-    unsigned expected;  // arrivals of a phase
-    int bytes;          // announced and not yet copied; negative if a copy came before its announcement
-    unsigned pending;   // arrivals that the phase still waits for
-
-    static constexpr unsigned most_arrivals = (1u << 20) - 1;
-    static constexpr int most_bytes = (1 << 20) - 1;
-
-    static CUSCOPE_INLINE Mbarrier of(unsigned long long word) {
-        return {static_cast<unsigned>(word & 7u), static_cast<unsigned>(word >> 3 & most_arrivals),
-                static_cast<int>(static_cast<unsigned>(word >> 23) << 11) >> 11,
-                static_cast<unsigned>(word >> 44)};
-    }
-    CUSCOPE_INLINE unsigned long long word() const {
-        return (phase & 7u) | static_cast<unsigned long long>(expected) << 3 |
-               (static_cast<unsigned long long>(bytes) & 0x1fffffu) << 23 |
-               static_cast<unsigned long long>(pending) << 44;
-    }
-};
 
 // The shared memory of the block with rank r in the cluster begins at (r + 1) << rank_shift, as 32-bit
 // addresses of the space shared::cluster. An address without a rank is the block's own.
