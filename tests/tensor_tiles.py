@@ -9,6 +9,7 @@ import pytest
 
 import cuscope as cs
 
+BARRIER = 16  # bytes of shared memory behind the tile
 SPANS = {"none": 0, "32B": 32, "64B": 64, "128B": 128}
 
 # The instructions as functions. Shared addresses are numbers of 32 bits, as in PTX.
@@ -36,22 +37,23 @@ def needs_tensor_maps(device: cs.Device) -> None:
 
 
 def tile_kernels(axes: int) -> str:
-    """load: a tile to `out`, as it lies in shared memory. store: a tile of `bytes` 0, 1, 2, ... at 128 bytes a row."""
+    """load: a tile to `out`, as it lies in `bytes` of shared memory. store: a tile from `in`, which lies there."""
     names = [f"c{i}" for i in range(axes)]
     values = ", ".join(f"int {name}" for name in names)
     places = ", ".join(f"%{i + 2}" for i in range(axes))
     operands = ", ".join(f'"r"({name})' for name in names)
     tensor = f"cp.async.bulk.tensor.{axes}d"
     return f"""{BASICS}
-__global__ void load(const __grid_constant__ CUtensorMap map, {values}, int bytes, unsigned char* out) {{
+__global__ void load(const __grid_constant__ CUtensorMap map, {values}, int expected, int bytes, unsigned char* out) {{
+    // There is no static shared memory, so that the tile lies at a multiple of 1024 bytes. The barrier is behind it.
     extern __shared__ __align__(1024) unsigned char tile[];
-    __shared__ alignas(8) unsigned long long barrier;
+    auto& barrier = *reinterpret_cast<unsigned long long*>(tile + bytes);
     for (int i = threadIdx.x; i < bytes; i += blockDim.x) tile[i] = 0xee;
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     if (threadIdx.x == 0) init(at(&barrier), 1);
     __syncthreads();
     if (threadIdx.x == 0) {{
-        expect(at(&barrier), bytes);
+        expect(at(&barrier), expected);
         asm volatile("{tensor}.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {{{places}}}], [%{
         axes + 2
     }];" ::"r"(at(tile)), "l"(&map), {operands}, "r"(at(&barrier)) : "memory");
@@ -82,29 +84,35 @@ def places_of(shape, box, steps, first):
         yield place if all(0 <= p < n for p, n in zip(place, shape, strict=True)) else None
 
 
-def swizzled(number: int, itemsize: int, span: int) -> int:
+def byte_of(number: int, host: np.ndarray, box, swizzle: str) -> int:
     """The byte in shared memory of an element of a tile."""
-    byte = number * itemsize
+    row, column = divmod(number, box[-1])
+    # With swizzling, rows lie as far apart as the swizzle spans, even if they are shorter.
+    span = SPANS[swizzle]
+    byte = row * (span or box[-1] * host.itemsize) + column * host.itemsize
     return byte ^ ((byte >> 7) % (span // 16 or 1)) << 4
 
 
+def bytes_in_shared_memory(host: np.ndarray, box, swizzle="none", steps=None) -> int:
+    rows = int(np.prod([-(-b // s) for b, s in zip(box[:-1], steps or (1,) * host.ndim, strict=False)]))
+    return rows * (SPANS[swizzle] or box[-1] * host.itemsize)
+
+
 def expected_tile(host: np.ndarray, box, first, swizzle="none", steps=None) -> np.ndarray:
-    """The bytes in shared memory after a load."""
-    places = list(places_of(host.shape, box, steps or (1,) * host.ndim, first))
-    size = host.itemsize
-    tile = np.zeros(len(places) * size, np.uint8)
-    for number, place in enumerate(places):
-        if place is not None:
-            begin = swizzled(number, size, SPANS[swizzle])
-            tile[begin : begin + size] = np.frombuffer(host[place].tobytes(), np.uint8)
+    """The bytes in shared memory after a load. Those that it does not write are 0xee."""
+    tile = np.full(bytes_in_shared_memory(host, box, swizzle, steps), 0xEE, np.uint8)
+    for number, place in enumerate(places_of(host.shape, box, steps or (1,) * host.ndim, first)):
+        begin = byte_of(number, host, box, swizzle)
+        element = bytes(host.itemsize) if place is None else host[place].tobytes()
+        tile[begin : begin + host.itemsize] = np.frombuffer(element, np.uint8)
     return tile
 
 
 def expected_array(host: np.ndarray, tile: np.ndarray, box, first, swizzle="none", steps=None) -> np.ndarray:
     """The array after a store."""
-    result, size = host.copy(), host.itemsize
+    result = host.copy()
     for number, place in enumerate(places_of(host.shape, box, steps or (1,) * host.ndim, first)):
         if place is not None:
-            begin = swizzled(number, size, SPANS[swizzle])
-            result[place] = tile[begin : begin + size].view(host.dtype)[0]
+            begin = byte_of(number, host, box, swizzle)
+            result[place] = tile[begin : begin + host.itemsize].view(host.dtype)[0]
     return result

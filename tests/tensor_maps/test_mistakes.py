@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from support import module
-from tensor_tiles import BASICS, tile_kernels
+from tensor_tiles import BARRIER, BASICS, tile_kernels
 
 import cuscope as cs
 
@@ -64,6 +64,7 @@ MISTAKES = {
     "fewer bytes are copied": (f"expect(at(&barrier), 512); {load()}", "waits for 0 more arrivals, and for 256 bytes that were announced"),
     "more bytes are copied": (f"expect(at(&barrier), 128); {load()}", "and 128 bytes were copied that nobody has announced"),
     "misaligned tile": (load("at(tile) + 16"), "no multiple of 128"),
+    "tile at 4 bytes of a row": (load(x="1"), "does not begin at a multiple of 16 bytes of its row"),
     "misaligned barrier": ("init(at(&barrier) + 4, 1);", "an mbarrier at an address that is no multiple of 8"),
     "no arrivals": ("init(at(&barrier), 0);", "from 1 to 1048575"),
     "too many arrivals": (
@@ -126,9 +127,9 @@ def test_check_knows_the_bytes_that_a_tile_writes(device):
 
     with cs.check() as report:
         for swizzle in ("none", "32B"):
-            mod.load[1, 32, None, 256](cs.TensorMap(x, box=(8, 8), swizzle=swizzle), 0, 0, 256, out)
+            mod.load[1, 32, None, 256 + BARRIER](cs.TensorMap(x, box=(8, 8), swizzle=swizzle), 0, 0, 256, 256, out)
             mod.store[1, 32, None, 256](cs.TensorMap(y, box=(8, 8), swizzle=swizzle), 0, 0, 256, out)
-            mod.load[1, 32, None, 256](cs.TensorMap(y, box=(8, 8), swizzle=swizzle), 0, 0, 256, out)
+            mod.load[1, 32, None, 256 + BARRIER](cs.TensorMap(y, box=(8, 8), swizzle=swizzle), 0, 0, 256, 256, out)
         device.synchronize()
 
     assert not report
@@ -140,7 +141,7 @@ def test_check_finds_a_tile_that_nobody_waits_for(device):
     mod = module(device, source)
 
     with cs.check() as report:
-        mod.load[1, 64, None, 256](tensor_map(), 0, 0, 256, cs.empty(256, np.uint8))
+        mod.load[1, 64, None, 256 + BARRIER](tensor_map(), 0, 0, 256, 256, cs.empty(256, np.uint8))
         device.synchronize()
 
     assert "race" in str(report) or "tile" in str(report)
@@ -150,6 +151,6 @@ def test_counting_changes_no_result(device):
     x, out = cs.to_device(np.arange(64, dtype=np.float32).reshape(8, 8)), cs.empty(256, np.uint8)
     kernel = module(device, tile_kernels(2)).load
 
-    kernel.count(cs.TensorMap(x, box=(8, 8)), 0, 0, 256, out, grid=1, block=32, shared=256)
+    kernel.count(cs.TensorMap(x, box=(8, 8)), 0, 0, 256, 256, out, grid=1, block=32, shared=256 + BARRIER)
 
     np.testing.assert_array_equal(out.to_host().view(np.float32), np.arange(64))

@@ -20,6 +20,8 @@ Status HostRuntime::tensor_map_encode_tiled(TensorMapBytes* map, const TensorMap
     layout.element_bytes = static_cast<unsigned char>(bytes_of(given.type));
     layout.swizzle = static_cast<unsigned char>(given.swizzle);
     layout.fills_with_nan = given.fill == TensorMapFill::nan;
+    layout.rounds_to_tf32 =
+        given.type == TensorMapType::tfloat32 || given.type == TensorMapType::tfloat32_ftz;
     for (std::size_t i = 0; i < given.rank; ++i) {
         layout.strides[i] = i == 0 ? layout.element_bytes : given.strides[i];
         layout.extents_less_1[i] = static_cast<unsigned>(given.extents[i] - 1);

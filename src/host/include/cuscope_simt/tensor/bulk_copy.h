@@ -31,21 +31,34 @@ inline void deliver(unsigned long long to, unsigned long long barrier, long long
     }
 }
 
-// Copies bytes that lie in a row, and tells images that count or check. Those that count take accesses as a
-// warp makes them: at most as long as a sector, and not beyond it.
+// Tells images that count or check of an access to contiguous bytes. Those that count take accesses as a warp
+// makes them: not beyond a piece of memory that is served at once, of `piece` bytes.
+CUSCOPE_INLINE void note([[maybe_unused]] const char* address, [[maybe_unused]] unsigned bytes,
+                         [[maybe_unused]] unsigned piece, [[maybe_unused]] Access access) {
+#ifdef CUSCOPE_CHECKED
+    if (bytes != 0) count(address, bytes, access);
+#elif defined(CUSCOPE_COUNTED)
+    for (unsigned at = 0, part; at < bytes; at += part) {
+        const auto left =
+            static_cast<unsigned>(piece - (reinterpret_cast<__UINTPTR_TYPE__>(address) + at) % piece);
+        part = left < bytes - at ? left : bytes - at;
+        count(address + at, part, access);
+    }
+#endif
+}
+template <bool load>
+CUSCOPE_INLINE void note_global(const char* address, unsigned bytes) {
+    note(address, bytes, 32, load ? Access::load : Access::store);
+}
+template <bool load>
+CUSCOPE_INLINE void note_shared(const char* address, unsigned bytes) {
+    note(address, bytes, 16, load ? Access::store : Access::load);
+}
+
+// Copies contiguous bytes of one chunk or row.
 template <bool load>
 CUSCOPE_UNCOUNTED inline void copy_part(char* shared, char* global, unsigned bytes) {
-#ifdef CUSCOPE_CHECKED
-    copying(load ? shared : global, load ? global : shared, bytes);
-#else
-    for (unsigned at = 0, part; at < bytes; at += part) {
-        const auto left = static_cast<unsigned>(32 - (reinterpret_cast<__UINTPTR_TYPE__>(global) + at) % 32);
-        part = left < bytes - at ? left : bytes - at;
-        count(global + at, part, load ? Access::load : Access::store);
-    }
-    for (unsigned at = 0; at < bytes; at += 16)
-        count(shared + at, bytes - at < 16 ? bytes - at : 16, load ? Access::store : Access::load);
-#endif
+    note_shared<load>(shared, bytes);
     __builtin_memcpy(load ? shared : global, load ? global : shared, bytes);
 }
 
@@ -53,7 +66,10 @@ inline void copy_bytes(char* to, const char* from, unsigned bytes, const Site* s
     if (!is_multiple(to, 16) || !is_multiple(from, 16))
         fault(Fault::misaligned, "cp.async.bulk between addresses that are no multiples of 16", site);
     if (bytes % 16 != 0) fault(Fault::trap, "cp.async.bulk copies multiples of 16 bytes", site);
-    copy_part<true>(to, const_cast<char*>(from), bytes);
+    // Either may be the one in shared memory.
+    note(from, bytes, 32, Access::load);
+    note(to, bytes, 32, Access::store);
+    __builtin_memcpy(to, from, bytes);
 }
 
 // One more argument is the mask of a multicast.
@@ -95,10 +111,19 @@ inline void fill_outside(char* to, unsigned bytes, const TensorMapLayout& map) {
         __builtin_memset(to, 0, bytes);
         return;
     }
-    // The NaN of all set bits but the sign's and the last one's, in the element type.
-    for (unsigned i = 0; i < bytes; ++i) {
-        const unsigned place = i % map.element_bytes;
-        to[i] = static_cast<char>(place + 1 == map.element_bytes ? 0x7f : 0xff);
+    // The hardware's NaN, in each element type: words of 16 bits.
+    for (unsigned i = 0; i < bytes; ++i) to[i] = static_cast<char>(i % 2 == 0 ? 0xf7 : 0x7f);
+}
+
+// Loads as CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 round to the nearest number with 10 bits of fraction, and to the
+// even one in the middle of two.
+inline void round_to_tf32(char* at, unsigned bytes) {
+    for (unsigned i = 0; i < bytes; i += 4) {
+        unsigned number;
+        __builtin_memcpy(&number, at + i, 4);
+        if ((number & 0x7f800000u) != 0x7f800000u)
+            number = (number + 0xfffu + (number >> 13 & 1u)) & ~0x1fffu;
+        __builtin_memcpy(at + i, &number, 4);
     }
 }
 
@@ -109,8 +134,10 @@ inline void copy_row(char* row, char* global, Inside inside, const TensorMapLayo
     const unsigned element = map.element_bytes, bytes = map.box[0] * element;
     const unsigned begin = static_cast<unsigned>(inside.begin) * element,
                    end = static_cast<unsigned>(inside.end) * element;
+    if (end > begin) note_global<load>(global + begin, end - begin);
     if (map.swizzle == 0) {
         if (end > begin) copy_part<load>(row + begin, global + begin, end - begin);
+        if (load && map.rounds_to_tf32 != 0) round_to_tf32(row + begin, end - begin);
         if (load && begin > 0) fill_outside(row, begin, map);
         if (load && end < bytes) fill_outside(row + end, bytes - end, map);
         return;
@@ -121,6 +148,7 @@ inline void copy_row(char* row, char* global, Inside inside, const TensorMapLayo
                        high = end > at ? (end < at + 16 ? end - at : 16) : 0;
         if (high > low) {
             copy_part<load>(chunk + low, global + at + low, high - low);
+            if (load && map.rounds_to_tf32 != 0) round_to_tf32(chunk + low, high - low);
             if (load && low > 0) fill_outside(chunk, low, map);
             if (load && high < 16) fill_outside(chunk + high, 16 - high, map);
         } else if (load) {
@@ -134,6 +162,12 @@ template <bool load, int rank>
 inline void copy_tile(char* shared, const TensorMapLayout& map, const int (&first)[rank], const Site* site) {
     if (!is_multiple(shared, 128))
         fault(Fault::misaligned, "a tile in shared memory at an address that is no multiple of 128", site);
+    if (static_cast<long long>(first[0]) * map.element_bytes % 16 != 0)
+        fault(
+            Fault::misaligned,
+            "a tile that does not begin at a multiple of 16 bytes of its row: the first coordinate times the "
+            "size of an element (a GPU: an illegal instruction)",
+            site);
     const long long extent = static_cast<long long>(map.extents_less_1[0]) + 1;
     const long long box = map.box[0], x = first[0];
     const long long from = x < 0 ? -x : 0, to = extent - x < box ? extent - x : box;
@@ -144,7 +178,8 @@ inline void copy_tile(char* shared, const TensorMapLayout& map, const int (&firs
         counts[i] = (map.box[i] + map.element_strides[i] - 1u) / map.element_strides[i];
         rows *= counts[i];
     }
-    const unsigned row_bytes = map.box[0] * map.element_bytes;
+    // With swizzling, a row has as many bytes as the swizzle spans, and a shorter one leaves a gap.
+    const unsigned row_bytes = map.swizzle == 0 ? map.box[0] * map.element_bytes : 16u << map.swizzle;
     for (unsigned row = 0; row < rows; ++row) {
         long long offset = x * map.element_bytes;
         bool inside = true;

@@ -15,7 +15,7 @@ struct TensorMapLayout {
     unsigned short box[5];                       // elements
     unsigned char element_strides[5];            // 1 for axis 0, where the hardware knows no other
     unsigned char rank, element_bytes, swizzle;  // swizzle: CUtensorMapSwizzle
-    unsigned char fills_with_nan;
+    unsigned char fills_with_nan, rounds_to_tf32;
 };
 static_assert(sizeof(TensorMapLayout) <= 128);
 
