@@ -107,6 +107,7 @@ struct Inside {
 
 // Fills bytes of shared memory that stand for elements outside of the array.
 inline void fill_outside(char* to, unsigned bytes, const TensorMapLayout& map) {
+    note_shared<true>(to, bytes);
     if (map.fills_with_nan == 0) {
         __builtin_memset(to, 0, bytes);
         return;
