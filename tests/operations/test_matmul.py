@@ -335,3 +335,9 @@ def test_a_batch_of_transposed_matrices_and_one_that_is_used_again(device):
     views = cs.to_device(np.ascontiguousarray(a.swapaxes(1, 2))).transpose(0, 2, 1), cs.to_device(b)
 
     check(cs.matmul(*views, variant="tma").to_host(), a, b)
+
+
+def test_a_batch_in_reverse_is_copied_for_tensor_maps(device):
+    a, b = operand((3, 24, 40), np.float16, 7), operand((3, 40, 16), np.float16, 8)
+
+    check(cs.matmul(cs.to_device(a)[::-1], cs.to_device(b)[::-1], variant="tma").to_host(), a[::-1], b[::-1])

@@ -124,9 +124,18 @@ bool in_packs(const Array& array) {
     return true;
 }
 
+// Tensor maps have no negative distances between the matrices of a batch.
+bool has_map(const Array& array) {
+    for (std::size_t i = 0; i + 2 < array.dimensions(); ++i) {
+        if (array.shape[i] != 1 && array.strides[i] < 0) return false;
+    }
+    return true;
+}
+
 // Is it stored transposed, so that a kernel with boxes can read it as it lies?
 bool has_columns(const Array& array, Type type) {
-    if (array.type != type || has_rows(array)) return false;
+    const bool has_boxes = type == Type::float16 || type == Type::bfloat16;
+    if (!has_boxes || array.type != type || has_rows(array) || !has_map(array)) return false;
     const Array stored = transposed(array);
     if (!has_rows(stored) || reinterpret_cast<std::uintptr_t>(array.pointer) % pack != 0) return false;
     for (std::size_t i = 0; i + 1 < stored.dimensions(); ++i) {
@@ -521,6 +530,8 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
         const bool boxes = instance.boxes && choice.split.parts() == 1;
         if (stored_a && !boxes) a = in_rows(a, c.type, stream);
         if (stored_b && !boxes) b = in_rows(b, c.type, stream);
+        if (boxes && !has_map(a)) a = packed(a, c.type, stream);
+        if (boxes && !has_map(b)) b = packed(b, c.type, stream);
         if (instance.aligned_a && !(stored_a && boxes) && !in_packs(a)) a = to_packs(a, stream);
         if (instance.aligned_b && !(stored_b && boxes) && !in_packs(b)) b = to_packs(b, stream);
         if (boxes) {
