@@ -44,7 +44,9 @@ def tile_kernels(axes: int) -> str:
     operands = ", ".join(f'"r"({name})' for name in names)
     tensor = f"cp.async.bulk.tensor.{axes}d"
     return f"""{BASICS}
-__global__ void load(const __grid_constant__ CUtensorMap map, {values}, int expected, int bytes, unsigned char* out) {{
+__global__ void load(const __grid_constant__ CUtensorMap map, {
+        values
+    }, int expected, int bytes, unsigned char* out) {{
     // There is no static shared memory, so that the tile lies at a multiple of 1024 bytes. The barrier is behind it.
     extern __shared__ __align__(1024) unsigned char tile[];
     auto& barrier = *reinterpret_cast<unsigned long long*>(tile + bytes);
@@ -54,14 +56,16 @@ __global__ void load(const __grid_constant__ CUtensorMap map, {values}, int expe
     __syncthreads();
     if (threadIdx.x == 0) {{
         expect(at(&barrier), expected);
-        asm volatile("{tensor}.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {{{places}}}], [%{
-        axes + 2
-    }];" ::"r"(at(tile)), "l"(&map), {operands}, "r"(at(&barrier)) : "memory");
+        asm volatile("{tensor}.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {{{
+        places
+    }}}], [%{axes + 2}];" ::"r"(at(tile)), "l"(&map), {operands}, "r"(at(&barrier)) : "memory");
     }}
     wait(at(&barrier), 0);
     for (int i = threadIdx.x; i < bytes; i += blockDim.x) out[i] = tile[i];
 }}
-__global__ void store(const __grid_constant__ CUtensorMap map, {values}, int bytes, const unsigned char* in) {{
+__global__ void store(const __grid_constant__ CUtensorMap map, {
+        values
+    }, int bytes, const unsigned char* in) {{
     extern __shared__ __align__(1024) unsigned char tile[];
     for (int i = threadIdx.x; i < bytes; i += blockDim.x) tile[i] = in[i];
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from support import module
-from tensor_tiles import BASICS, needs_tensor_maps
 
 import cuscope as cs
+from support import module
+from tensor_tiles import BASICS, needs_tensor_maps
 
 
 @pytest.fixture(autouse=True)
@@ -120,7 +120,9 @@ __global__ void f(int* out) {
         asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
     }
 }"""
-    assert run(device, source, cs.zeros(68, np.int32), 1, 64) == [0] * 4 + [3 * i for i in range(60)] + [0] * 4
+    assert (
+        run(device, source, cs.zeros(68, np.int32), 1, 64) == [0] * 4 + [3 * i for i in range(60)] + [0] * 4
+    )
 
 
 def test_one_lane_of_the_mask_is_elected(device):

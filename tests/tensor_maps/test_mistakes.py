@@ -6,10 +6,10 @@ import re
 
 import numpy as np
 import pytest
-from support import module
-from tensor_tiles import BARRIER, BASICS, tile_kernels
 
 import cuscope as cs
+from support import module
+from tensor_tiles import BARRIER, BASICS, tile_kernels
 
 pytestmark = pytest.mark.host_only("a GPU hangs, or its behaviour is undefined")
 
@@ -60,12 +60,24 @@ def load(to: str = "at(tile)", x: str = "0") -> str:
 
 
 MISTAKES = {
-    "nobody arrives": ("", "32 of 32 threads wait at mbarrier.try_wait() in {}. The phase waits for 1 more arrival."),
-    "fewer bytes are copied": (f"expect(at(&barrier), 512); {load()}", "waits for 0 more arrivals, and for 256 bytes that were announced"),
-    "more bytes are copied": (f"expect(at(&barrier), 128); {load()}", "and 128 bytes were copied that nobody has announced"),
+    "nobody arrives": (
+        "",
+        "32 of 32 threads wait at mbarrier.try_wait() in {}. The phase waits for 1 more arrival.",
+    ),
+    "fewer bytes are copied": (
+        f"expect(at(&barrier), 512); {load()}",
+        "waits for 0 more arrivals, and for 256 bytes that were announced",
+    ),
+    "more bytes are copied": (
+        f"expect(at(&barrier), 128); {load()}",
+        "and 128 bytes were copied that nobody has announced",
+    ),
     "misaligned tile": (load("at(tile) + 16"), "no multiple of 128"),
     "tile at 4 bytes of a row": (load(x="1"), "does not begin at a multiple of 16 bytes of its row"),
-    "misaligned barrier": ("init(at(&barrier) + 4, 1);", "an mbarrier at an address that is no multiple of 8"),
+    "misaligned barrier": (
+        "init(at(&barrier) + 4, 1);",
+        "an mbarrier at an address that is no multiple of 8",
+    ),
     "no arrivals": ("init(at(&barrier), 0);", "from 1 to 1048575"),
     "too many arrivals": (
         'asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], 2;" ::"r"(at(&barrier)));',
@@ -77,8 +89,10 @@ MISTAKES = {
         "another number of axes than the tensor map has",
     ),
     "bulk copy of 8 bytes": (
-        'asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 8, [%2];" '
-        '::"r"(at(tile)), "l"(&map), "r"(at(&barrier)));',
+        (
+            'asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 8, [%2];" '
+            '::"r"(at(tile)), "l"(&map), "r"(at(&barrier)));'
+        ),
         "copies multiples of 16 bytes",
     ),
 }
@@ -127,9 +141,13 @@ def test_check_knows_the_bytes_that_a_tile_writes(device):
 
     with cs.check() as report:
         for swizzle in ("none", "32B"):
-            mod.load[1, 32, None, 256 + BARRIER](cs.TensorMap(x, box=(8, 8), swizzle=swizzle), 0, 0, 256, 256, out)
+            mod.load[1, 32, None, 256 + BARRIER](
+                cs.TensorMap(x, box=(8, 8), swizzle=swizzle), 0, 0, 256, 256, out
+            )
             mod.store[1, 32, None, 256](cs.TensorMap(y, box=(8, 8), swizzle=swizzle), 0, 0, 256, out)
-            mod.load[1, 32, None, 256 + BARRIER](cs.TensorMap(y, box=(8, 8), swizzle=swizzle), 0, 0, 256, 256, out)
+            mod.load[1, 32, None, 256 + BARRIER](
+                cs.TensorMap(y, box=(8, 8), swizzle=swizzle), 0, 0, 256, 256, out
+            )
         device.synchronize()
 
     assert not report

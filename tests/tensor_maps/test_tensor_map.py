@@ -6,12 +6,14 @@ import copy
 
 import numpy as np
 import pytest
+
+import cuscope as cs
 from support import module, ok
 from tensor_tiles import BASICS, needs_tensor_maps
 
-import cuscope as cs
-
-TAKES_MAP = BASICS + "__global__ void take(const __grid_constant__ CUtensorMap map, int* p) { if (p) *p = 7; }"
+TAKES_MAP = (
+    BASICS + "__global__ void take(const __grid_constant__ CUtensorMap map, int* p) { if (p) *p = 7; }"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +32,12 @@ def test_map_tells_what_it_was_made_of(device):
         x, box=(2, 5, 8), element_strides=(1, 2, 1), swizzle="32B", l2_promotion="128B", oob_fill="nan"
     )
 
-    assert (made.shape, made.dtype, made.box, made.element_strides) == ((6, 10, 16), np.float32, (2, 5, 8), (1, 2, 1))
+    assert (made.shape, made.dtype, made.box, made.element_strides) == (
+        (6, 10, 16),
+        np.float32,
+        (2, 5, 8),
+        (1, 2, 1),
+    )
     assert (made.swizzle, made.l2_promotion, made.oob_fill) == ("32B", "128B", "nan")
     assert made.tile_bytes == 2 * 3 * 8 * 4
     assert made.device is device
@@ -47,9 +54,17 @@ REFUSED = {
     "no axes": (lambda: cs.TensorMap(floats(), box=()), ValueError, "has 0 axes"),
     "six axes": (lambda: cs.TensorMap(floats(*[4] * 6), box=[4] * 6), ValueError, "has 6 axes"),
     "no elements": (lambda: cs.TensorMap(floats(0, 4), box=(4, 4)), ValueError, "needs elements"),
-    "box of another rank": (lambda: cs.TensorMap(floats(4, 4), box=(4,)), ValueError, "each of the array's 2 axes"),
+    "box of another rank": (
+        lambda: cs.TensorMap(floats(4, 4), box=(4,)),
+        ValueError,
+        "each of the array's 2 axes",
+    ),
     "box of no ints": (lambda: cs.TensorMap(floats(4, 4), box="44"), TypeError, "box: takes an int for each"),
-    "empty box": (lambda: cs.TensorMap(floats(4, 4), box=(0, 4)), ValueError, "box of axis 0 is 0; allowed are 1 to 256"),
+    "empty box": (
+        lambda: cs.TensorMap(floats(4, 4), box=(0, 4)),
+        ValueError,
+        "box of axis 0 is 0; allowed are 1 to 256",
+    ),
     "large box": (lambda: cs.TensorMap(floats(4, 4), box=(4, 260)), ValueError, "box of axis 1 is 260"),
     "very large box": (lambda: cs.TensorMap(floats(4, 4), box=(4, 2**40)), ValueError, "box of axis 1 is"),
     "box of 12 bytes": (lambda: cs.TensorMap(floats(4, 4), box=(4, 3)), ValueError, "12 bytes together"),
@@ -81,11 +96,19 @@ REFUSED = {
         ValueError,
         "the stride of axis 0 is 20 bytes; allowed are multiples of 16",
     ),
-    "misaligned": (lambda: cs.TensorMap(floats(4, 8)[:, 1:5], box=(4, 4)), ValueError, "allowed are multiples of 16"),
+    "misaligned": (
+        lambda: cs.TensorMap(floats(4, 8)[:, 1:5], box=(4, 4)),
+        ValueError,
+        "allowed are multiples of 16",
+    ),
     "transposed": (lambda: cs.TensorMap(floats(4, 8).T, box=(4, 4)), ValueError, r"pass \.copy\(\)"),
     "backwards": (lambda: cs.TensorMap(floats(4, 8)[::-1], box=(4, 4)), ValueError, "a stride of -32"),
     "closed array": (lambda: cs.TensorMap(closed(floats(4, 4)), box=(4, 4)), ValueError, "closed"),
-    "copy": (lambda: copy.copy(cs.TensorMap(floats(4, 4), box=(4, 4))), TypeError, "make another of the same array"),
+    "copy": (
+        lambda: copy.copy(cs.TensorMap(floats(4, 4), box=(4, 4))),
+        TypeError,
+        "make another of the same array",
+    ),
 }
 
 
@@ -108,7 +131,7 @@ def test_rows_of_a_view_are_allowed(device):
 
 @pytest.mark.host_only("needs a device of another model")
 def test_older_device_has_no_tensor_maps(device):
-    with cs.add_host_device("a100"), pytest.raises(cs.CudaError, match="compute capability 8.0") as caught:
+    with cs.add_host_device("a100"), pytest.raises(cs.CudaError, match=r"compute capability 8\.0") as caught:
         cs.TensorMap(floats(4, 4), box=(4, 4))
 
     assert caught.value.name == "cudaErrorNotSupported"

@@ -6,10 +6,18 @@ import functools
 
 import numpy as np
 import pytest
-from support import module
-from tensor_tiles import BARRIER, SPANS, bytes_in_shared_memory, expected_array, expected_tile, needs_tensor_maps, tile_kernels
 
 import cuscope as cs
+from support import module
+from tensor_tiles import (
+    BARRIER,
+    SPANS,
+    bytes_in_shared_memory,
+    expected_array,
+    expected_tile,
+    needs_tensor_maps,
+    tile_kernels,
+)
 
 DTYPES = ("uint8", "int16", "float16", "float32", "int32", "float64", "uint64")
 
@@ -219,8 +227,56 @@ def test_multicast_writes_to_each_block_of_the_mask(device):
     host = np.arange(128, dtype=np.int32).reshape(16, 8)
     out = cs.zeros((4, 4, 4, 8), np.int32)
 
-    module(device, tile_kernels(2) + MULTICAST).share[4, 32](cs.TensorMap(cs.to_device(host), box=(4, 8)), out)
+    module(device, tile_kernels(2) + MULTICAST).share[4, 32](
+        cs.TensorMap(cs.to_device(host), box=(4, 8)), out
+    )
 
     expected = np.zeros((4, 4, 4, 8), np.int32)
     expected[[0, 2, 3], 1:] = host.reshape(4, 4, 8)[1:]
     np.testing.assert_array_equal(out.to_host(), expected)
+
+
+# As the CUDA C++ Programming Guide copies a tile: "Using TMA to transfer multi-dimensional arrays".
+GUIDE = """
+#include <cuda.h>
+#include <cuda/barrier>
+namespace cde = cuda::device::experimental;
+using barrier = cuda::barrier<cuda::thread_scope_block>;
+__global__ void add_one(const __grid_constant__ CUtensorMap map, const int* row) {
+    __shared__ alignas(128) int tile[4][8];
+    __shared__ alignas(16) int added[8];
+#pragma nv_diag_suppress static_var_with_dynamic_init
+    __shared__ barrier bar;
+    if (threadIdx.x == 0) {
+        init(&bar, blockDim.x);
+        cde::fence_proxy_async_shared_cta();
+    }
+    __syncthreads();
+    barrier::arrival_token token;
+    const int x = blockIdx.x * 8, y = blockIdx.y * 4;
+    if (threadIdx.x == 0) {
+        cde::cp_async_bulk_tensor_2d_global_to_shared(&tile, &map, x, y, bar);
+        cde::cp_async_bulk_global_to_shared(added, row + x, sizeof added, bar);
+        token = cuda::device::barrier_arrive_tx(bar, 1, sizeof tile + sizeof added);
+    } else {
+        token = bar.arrive();
+    }
+    bar.wait(static_cast<barrier::arrival_token&&>(token));
+    tile[threadIdx.x / 8][threadIdx.x % 8] += added[threadIdx.x % 8];
+    cde::fence_proxy_async_shared_cta();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        cde::cp_async_bulk_tensor_2d_shared_to_global(&map, x, y, &tile);
+        cde::cp_async_bulk_commit_group();
+        cde::cp_async_bulk_wait_group_read<0>();
+    }
+}"""
+
+
+def test_functions_of_cuda_barrier_copy_tiles(device):
+    host = np.arange(10 * 20, dtype=np.int32).reshape(10, 20)
+    x, row = cs.to_device(host), cs.to_device(np.arange(24, dtype=np.int32))
+
+    module(device, GUIDE).add_one[(3, 3), 32](cs.TensorMap(x, box=(4, 8)), row)
+
+    np.testing.assert_array_equal(x.to_host(), host + np.arange(20))

@@ -161,8 +161,9 @@ void bind_tensor_maps(py::module_& m) {
         R"doc(A description of the tiles of an array, which kernels copy by the Tensor Memory Accelerator (TMA).
 
 Pass it to a parameter of type `const __grid_constant__ CUtensorMap`, and its address to the instructions
-`cp.async.bulk.tensor`. Their coordinates begin with the last axis. Elements outside of the array are read as zeros, and
-not written. The map keeps the array's memory, and needs a device of compute capability 9.0.
+`cp.async.bulk.tensor`. Their coordinates begin with the last axis, along which a tile begins at a multiple of 16 bytes.
+Elements outside of the array are read as zeros, and not written. The map keeps the array's memory, and needs a device of
+compute capability 9.0.
 
 Parameters
 ----------
@@ -176,7 +177,8 @@ element_strides : tuple of int, optional
     A tile takes every n-th element of an axis, and so has ceil(box / n) of them there: 1 to 8; 1 for the last axis.
 swizzle : str
     'none', '32B', '64B' or '128B': the chunks of 16 bytes in each row of a tile are permuted in shared memory, so that
-    columns are read without bank conflicts. The last axis of the box has at most as many bytes.
+    columns are read without bank conflicts. The last axis of the box has at most as many bytes, and rows lie that far
+    apart.
 l2_promotion : str
     'none', '64B', '128B' or '256B': the size of the pieces in which the L2 cache reads the array.
 oob_fill : str
@@ -190,7 +192,7 @@ Examples
 --------
 >>> import numpy as np, cuscope as cs
 >>> mod = cs.Module('''
-... #include <cuda.h>
+... #include "cuda.h"
 ... __global__ void read(const __grid_constant__ CUtensorMap map, int row, int column, float* y) {
 ...     __shared__ alignas(128) float tile[2][4];
 ...     __shared__ alignas(8) unsigned long long barrier;
@@ -211,10 +213,10 @@ Examples
 ...     y[threadIdx.x] = tile[threadIdx.x / 4][threadIdx.x % 4];
 ... }''')
 >>> x, y = cs.to_device(np.arange(48, dtype=np.float32).reshape(6, 8)), cs.empty(8)
->>> mod.read[1, 8](cs.TensorMap(x, box=(2, 4)), 4, 6, y)
+>>> mod.read[1, 8](cs.TensorMap(x, box=(2, 4)), 5, 4, y)
 >>> y.to_host().reshape(2, 4)
-array([[38., 39.,  0.,  0.],
-       [46., 47.,  0.,  0.]], dtype=float32)
+array([[44., 45., 46., 47.],
+       [ 0.,  0.,  0.,  0.]], dtype=float32)
 )doc");
     map.def(py::init(&make_tensor_map), py::arg("array"), py::kw_only(), py::arg("box"),
             py::arg("element_strides") = py::none(), py::arg("swizzle") = "none",
@@ -247,8 +249,8 @@ array([[38., 39.,  0.,  0.],
             "'zeros' or 'nan'.")
         .def_property_readonly(
             "tile_bytes", &tile_bytes,
-            "The bytes of a tile: what a load writes to shared memory and completes at its "
-            "barrier, also where the tile lies outside of the array.")
+            "The bytes of a tile, which a load completes at its barrier, also where the tile lies outside of "
+            "the array. With a swizzle, shorter rows leave gaps in shared memory, which are not counted.")
         .def(
             "close", [](TensorMap& self) { self.map.reset(); },
             R"(Give up the map and the memory that it keeps. Closing twice is no error.

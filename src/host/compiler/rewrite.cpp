@@ -536,9 +536,9 @@ class Rewriter {
                 "inline PTX `" + shown +
                     "` is not supported by cuscope's host runtime; an asm statement there can read one "
                     "special register (%clock64, %globaltimer, %laneid, %smid, %lanemask_lt, %tid.x, ...), "
-                    "or be of whole instructions among griddepcontrol, cp.async, ldmatrix, mma.sync.m16n8, "
-                    "wgmma, "
-                    "ld, st, red, atom, bar.sync 0, membar, fence, and some of arithmetic");
+                    "or be of whole instructions among griddepcontrol, cp.async, cp.async.bulk, mbarrier, "
+                    "elect.sync, mapa, barrier.cluster, ldmatrix, mma.sync.m16n8, wgmma, ld, st, red, atom, "
+                    "bar.sync 0, membar, fence, and some of arithmetic");
         return close + 1;
     }
 
