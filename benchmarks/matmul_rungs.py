@@ -52,6 +52,7 @@ class Instance(NamedTuple):
     tile: tuple[int, int]
     block: tuple[int, int]
     shared: int
+    cluster: int = 0  # the blocks of a cluster, for the kernels that take tensor maps
 
     @property
     def group(self) -> str:
@@ -78,6 +79,14 @@ def instance(rung: str, name: str) -> Instance | None:
     if kernel == "wgmma":
         n, stages = map(int, parts[2:])
         return Instance(rung, name, parts[0], parts[1], (128, n), (256, 1), stages * 128 * (128 + n))
+    if kernel == "tma":
+        if parts[5:] != ["false", "false"]:
+            return None  # for operands that are stored transposed
+        n, stages, cluster = map(int, parts[2:5])
+        slabs, warps, box = stages * (128 * (128 + n) + 16), 8, 16 * 128
+        boxes, room = n * np.dtype(STORAGE[parts[1]]).itemsize // 128, ((227 << 10) - slabs) // (warps * box)
+        shared = slabs + warps * box * min(boxes, room if room >= boxes else room // 2 * 2)
+        return Instance(rung, name, parts[0], parts[1], (128, n), (384, 1), shared, cluster)
     side = {"04": 64}.get(rung[:2], 16 if rung[:2] < "04" else 128)
     block = {"04": (512, 1)}.get(rung[:2], (16, 16) if rung[:2] < "04" else (256, 1))
     return Instance(rung, name, parts[0], parts[0], (side, side), block, 0)
@@ -100,7 +109,8 @@ def decode(kind: str, elements: np.ndarray) -> np.ndarray:
 
 def compiled(path: Path, device: cs.Device) -> cs.Module:
     # Only this architecture has wgmma, so NVRTC must be told its name.
-    options = ["--gpu-architecture=sm_90a"] if path.stem == "10_wgmma" and not device.simulated else []
+    hopper = path.stem in ("10_wgmma", "11_tma") and not device.simulated
+    options = ["--gpu-architecture=sm_90a"] if hopper else []
     return cs.Module.from_file(path, options=options, device=device)
 
 
@@ -132,8 +142,36 @@ class Rungs:
                 self.instances.append(found)
 
     def launch(self, i: Instance, m: int, n: int, stream: cs.Stream) -> cs.KernelLaunch:
-        blocks = -(-m // i.tile[0]) * -(-n // i.tile[1])
+        across = -(-n // i.tile[1])
+        if i.cluster:
+            held = stream.device.properties.multiprocessor_count // i.cluster * i.cluster
+            blocks = min(held, -(-m // (i.tile[0] * i.cluster)) * i.cluster * across)
+            return self.kernels[i.name].configure(
+                grid=blocks,
+                block=i.block,
+                stream=stream,
+                shared=i.shared,
+                programmatic=not stream.device.simulated,
+            )
+        blocks = -(-m // i.tile[0]) * across
         return self.kernels[i.name][blocks, i.block, stream, i.shared]
+
+
+def arguments(i: Instance, a: Any, b: Any, c: Any, p: np.ndarray) -> tuple:
+    """The arguments of a launch on arrays that lie in memory as the problem says."""
+    if not i.cluster:
+        return a, b, c, p
+    m, n, k = (int(p[x]) for x in "mnk")
+    rows_of_b = 64 if i.tile[1] // 64 % i.cluster == 0 else 64 // i.cluster
+    views = [
+        (a.reshape(1, m, int(p["a_row"]))[..., :k], (1, 128, 64)),
+        (b.reshape(1, k, int(p["b_row"]))[..., :n], (1, rows_of_b, 64)),
+        (c.reshape(1, m, int(p["c_row"])), (1, 16, 128 // c.itemsize)),
+    ]
+    if int(p["c_row"]) * c.itemsize % 16 != 0:  # C has no map; the kernel does not read this one
+        views[2] = views[0]
+    maps = [cs.TensorMap(view, box=box, swizzle="128B", l2_promotion="256B") for view, box in views]
+    return *maps, c, p, np.int32(1), np.int32(8)
 
 
 def problem(m: int, n: int, k: int, a_row: int, b_row: int, c_row: int) -> np.ndarray:
@@ -175,7 +213,7 @@ def check(rungs: Rungs, m: int, n: int, k: int, stream: cs.Stream) -> tuple[int,
             poison[:] = 0x7FC0
         d_c = cs.to_device(poison.ravel(), stream=stream)
         p = problem(m, n, k, padded(a).shape[1], padded(b).shape[1], n)
-        rungs.launch(i, m, n, stream)(d_a, d_b, d_c, p)
+        rungs.launch(i, m, n, stream)(*arguments(i, d_a, d_b, d_c, p))
         c = d_c.to_host(stream=stream).reshape(m, n)
         if i.source == "signed char":
             good = np.array_equal(c, product.astype(np.int64).astype(STORAGE[i.out]))
@@ -273,10 +311,10 @@ class Peers:
 
 def ours(rungs: Rungs, i: Instance, n: int, operands: list[tuple], c: list[Any], stream: cs.Stream) -> Call:
     launch, p = rungs.launch(i, n, n, stream), problem(n, n, n, n, n, n)
+    sets = [arguments(i, a, b, to, p) for (a, b), to in zip(operands, c, strict=True)]
 
     def multiply(at: int) -> None:
-        a, b = operands[at % len(operands)]
-        launch(a, b, c[at % len(operands)], p)
+        launch(*sets[at % len(sets)])
 
     return multiply
 

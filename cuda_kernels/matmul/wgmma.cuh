@@ -47,69 +47,61 @@ __device__ __forceinline__ void read_after_waiting(float& sum) {
     "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
         "+f"(d[i + 6]), "+f"(d[i + 7])
 #define SUMS_32(i) SUMS_8(i), SUMS_8(i + 8), SUMS_8(i + 16), SUMS_8(i + 24)
+#define SUMS_64 SUMS_32(0), SUMS_32(32)
+#define SUMS_96 SUMS_64, SUMS_32(64)
+#define SUMS_128 SUMS_96, SUMS_32(96)
+#define NAMES_64                                                                       \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"             \
+    ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31" \
+    ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47" \
+    ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define NAMES_96                                                                       \
+    NAMES_64                                                                           \
+    ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79" \
+    ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define NAMES_128                                                                                  \
+    NAMES_96                                                                                       \
+    ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111" \
+    ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
-// d += A * B, with the descriptors of A and B. The numbers behind them: add to the sums (1), negate neither
-// factor (1, 1), the neighbours in memory of A are along k (0), the neighbours of B are along its columns
-// (1).
-__device__ __forceinline__ void multiply_add(__nv_bfloat16, float (&d)[64], unsigned long long a,
-                                             unsigned long long b) {
-    asm volatile(
-        "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-        "}, %64, %65, 1, 1, 1, 0, 1;"
-        : SUMS_32(0), SUMS_32(32)
-        : "l"(a), "l"(b));
-}
+// The numbers behind the descriptors: add to the sums or replace them, negate neither factor (1, 1), and the
+// two numbers that say along which side of a factor the neighbours in memory are: 0 along k, 1 along its rows
+// (A) or its columns (B).
+#define PRODUCT(count, columns, type, at_a, at_b, at_adds, along_a, along_b)                          \
+    asm volatile("{\n.reg .pred adds;\nsetp.ne.s32 adds, " at_adds                                    \
+                 ", 0;\nwgmma.mma_async.sync.aligned.m64n" columns "k16.f32." type "." type           \
+                 " {" NAMES_##count "}, " at_a ", " at_b ", adds, 1, 1, " along_a ", " along_b ";\n}" \
+                 : SUMS_##count                                                                       \
+                 : "l"(a), "l"(b), "r"(static_cast<int>(adds)))
+#define PRODUCTS(Type, count, columns, type, at_a, at_b, at_adds)                              \
+    template <bool RowsInMemoryA = false, bool ColumnsInMemoryB = true>                        \
+    __device__ __forceinline__ void multiply_add(Type, float(&d)[count], unsigned long long a, \
+                                                 unsigned long long b, bool adds = true) {     \
+        if constexpr (RowsInMemoryA && ColumnsInMemoryB)                                       \
+            PRODUCT(count, columns, type, at_a, at_b, at_adds, "1", "1");                      \
+        else if constexpr (RowsInMemoryA)                                                      \
+            PRODUCT(count, columns, type, at_a, at_b, at_adds, "1", "0");                      \
+        else if constexpr (ColumnsInMemoryB)                                                   \
+            PRODUCT(count, columns, type, at_a, at_b, at_adds, "0", "1");                      \
+        else                                                                                   \
+            PRODUCT(count, columns, type, at_a, at_b, at_adds, "0", "0");                      \
+    }
 
-__device__ __forceinline__ void multiply_add(__nv_bfloat16, float (&d)[128], unsigned long long a,
-                                             unsigned long long b) {
-    asm volatile(
-        "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
-        "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
-        "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
-        "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
-        "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-        "}, %128, %129, 1, 1, 1, 0, 1;"
-        : SUMS_32(0), SUMS_32(32), SUMS_32(64), SUMS_32(96)
-        : "l"(a), "l"(b));
-}
+// d += A * B, with the descriptors of A and B; d = A * B if `adds` is false.
+PRODUCTS(__half, 64, "128", "f16", "%64", "%65", "%66")
+PRODUCTS(__half, 96, "192", "f16", "%96", "%97", "%98")
+PRODUCTS(__half, 128, "256", "f16", "%128", "%129", "%130")
+PRODUCTS(__nv_bfloat16, 64, "128", "bf16", "%64", "%65", "%66")
+PRODUCTS(__nv_bfloat16, 96, "192", "bf16", "%96", "%97", "%98")
+PRODUCTS(__nv_bfloat16, 128, "256", "bf16", "%128", "%129", "%130")
 
-__device__ __forceinline__ void multiply_add(__half, float (&d)[64], unsigned long long a,
-                                             unsigned long long b) {
-    asm volatile(
-        "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-        "}, %64, %65, 1, 1, 1, 0, 1;"
-        : SUMS_32(0), SUMS_32(32)
-        : "l"(a), "l"(b));
-}
-
-__device__ __forceinline__ void multiply_add(__half, float (&d)[128], unsigned long long a,
-                                             unsigned long long b) {
-    asm volatile(
-        "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {"
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
-        "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
-        "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
-        "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
-        "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-        "}, %128, %129, 1, 1, 1, 0, 1;"
-        : SUMS_32(0), SUMS_32(32), SUMS_32(64), SUMS_32(96)
-        : "l"(a), "l"(b));
-}
-
+#undef PRODUCTS
+#undef PRODUCT
+#undef NAMES_128
+#undef NAMES_96
+#undef NAMES_64
+#undef SUMS_128
+#undef SUMS_96
+#undef SUMS_64
 #undef SUMS_32
 #undef SUMS_8

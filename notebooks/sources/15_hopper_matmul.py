@@ -208,8 +208,8 @@ assert np.allclose(product, exact, rtol=1e-5)
 # %% [markdown]
 # ## How much faster?
 #
-# These are products of halves with n = 4096, measured on an H200. The results with `wgmma` are of a later run than the
-# others, so each is compared with cuBLAS in the run of its own.
+# These are products of halves with n = 4096, measured on an H200. The results with `wgmma` and `tma` are of
+# later runs than the others, so each is compared with cuBLAS in the run of its own.
 
 # %%
 results = course.results("matmul")
@@ -228,9 +228,8 @@ for kind, (rate, share) in best.items():
 assert best["wgmma"][0] > 1.5 * best["tensor_cores"][0]
 
 # %% [markdown]
-# This kernel does not use the *tensor memory accelerator*, which copies whole tiles so that no thread computes addresses.
-#
-# `cs.matmul` uses this kernel for large products of halves on a GPU of compute capability 9.0. `explain` says so:
+# The next rung, `matmul/11_tma`, lets the *tensor memory accelerator* copy whole tiles, so that no thread computes
+# addresses. `cs.matmul` uses it for large products of halves on a GPU of compute capability 9.0. `explain` says so:
 
 # %%
 half = np.empty((4096, 4096), np.float16)
@@ -239,7 +238,7 @@ if device.compute_capability == (9, 0) and not device.simulated:
     d_half, d_product = cs.zeros((4096, 4096), np.float16), cs.empty((4096, 4096), np.float32)
     for _ in range(2):
         time = course.milliseconds(lambda: cs.matmul(d_half, d_half, d_product, variant="wgmma"))
-    print(f"measured here: {2 * 4096**3 / time / 1e9:.0f} TFLOP/s")
+    print(f"measured here, with wgmma: {2 * 4096**3 / time / 1e9:.0f} TFLOP/s")
 
 # %% [markdown]
 # ## Exercise: the place of an element

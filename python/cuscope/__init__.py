@@ -56,6 +56,7 @@ from ._core import (
     Registration,
     Stream,
     Surface,
+    TensorMap,
     Texture,
     WaitValue,
     WriteValue,
@@ -121,7 +122,7 @@ __all__ = [
     "MemoryPool", "PointerAttributes", "PoolStatistics", "Registration", "copy_batch", "device_view",
     "empty_managed", "empty_pitched", "empty_plain", "pointer_attributes", "register",
     "DeviceArray", "empty", "empty_like", "full", "pinned_empty", "to_device", "zeros", "zeros_like",
-    "CudaArray", "MipmappedArray", "Surface", "Texture",
+    "CudaArray", "MipmappedArray", "Surface", "TensorMap", "Texture",
     # arrays of other libraries
     "asarray", "from_dlpack",
     # modules and kernels

@@ -38,6 +38,7 @@ PYBIND11_MODULE(_core, m) {
     bind_fast_copies(m, classes);
     bind_pools(m, classes);
     bind_textures(m);
+    bind_tensor_maps(m);
     bind_interop(m, classes);
     bind_kernels(m);
     bind_modules(m);

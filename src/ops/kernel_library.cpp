@@ -49,11 +49,16 @@ bool has_machine_code(const core::Device& device) {
     return false;
 }
 
+// Its instructions are those of compute capability 9.0, and later ones lack them.
+bool is_for_hopper_alone(const std::string& file) {
+    return file == "matmul/10_wgmma" || file == "matmul/11_tma";
+}
+
 // These files have so many instances of their templates that compiling one instance at its first use is
 // quicker than compiling the whole file: below a second, in place of up to eight.
 bool is_compiled_by_instance(const std::string& file) {
     return file.starts_with("reduce_auto/") || file == "matmul/08_warp_tiles" ||
-           file == "matmul/09_tensor_cores" || file == "matmul/few_rows" || file == "matmul/10_wgmma";
+           file == "matmul/09_tensor_cores" || file == "matmul/few_rows" || is_for_hopper_alone(file);
 }
 
 // The file that was compiled when the package was built; empty if there is none for the device.
@@ -78,7 +83,7 @@ std::shared_ptr<core::Module> load(core::Device& device, const std::string& file
     request.file_name = source.string();
     request.include_paths = {source.parent_path().string()};
     if (!device.simulated()) request.options = {"-std=c++20"};
-    if (!device.simulated() && file == "matmul/10_wgmma")  // instructions of this architecture alone
+    if (!device.simulated() && is_for_hopper_alone(file))
         request.options.emplace_back("--gpu-architecture=sm_90a");
     if (!instance.empty()) {
         request.options.emplace_back("-DCUSCOPE_ONE_INSTANCE");

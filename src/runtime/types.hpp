@@ -9,6 +9,7 @@
 #include "runtime/graph_types.hpp"
 #include "runtime/launch_types.hpp"
 #include "runtime/memory_types.hpp"
+#include "runtime/tensor_map_types.hpp"
 
 namespace cuscope {
 

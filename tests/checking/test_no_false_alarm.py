@@ -27,7 +27,7 @@ def on_a_simulated_device():
 
 @pytest.mark.parametrize("variant", [v.name for v in cs.matmul.variants()])
 def test_matrix_products_of_the_package(variant):
-    dtype = np.float16 if variant == "wgmma" else np.float32
+    dtype = np.float16 if variant in ("wgmma", "tma") else np.float32
     x = np.random.default_rng(0).random((40, 24), dtype=np.float32).astype(dtype)
     with cs.check() as report:
         a, b = cs.to_device(x), cs.to_device(np.ascontiguousarray(x.T))

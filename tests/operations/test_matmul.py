@@ -30,6 +30,7 @@ VARIANTS = {
     "vectorised": [np.float32],
     "double_buffered": [np.float32],
     "tensor_cores": [np.float16, np.float32, np.int8, np.uint8],
+    "tma": [np.float16],
 }
 CASES = [(name, np.dtype(dtype)) for name, dtypes in VARIANTS.items() for dtype in dtypes]
 
@@ -168,8 +169,9 @@ def test_nan_stays_where_it_belongs(device):
     a[3, 5] = np.nan
     b[7, 9] = np.inf
 
-    for variant in VARIANTS:
-        result = cs.matmul(a, b, variant=variant)
+    for variant, dtypes in VARIANTS.items():
+        dtype = np.float32 if np.float32 in dtypes else np.float16
+        result = cs.matmul(a.astype(dtype), b.astype(dtype), variant=variant)
         wrong = np.isnan(result)
         assert wrong[3].all(), variant
         assert wrong.sum() == 40, variant
@@ -310,3 +312,32 @@ def test_out_that_overlaps_an_operand_is_right(device):
     cs.matmul(memory[:30], memory[20:50], out=memory[30:60])
 
     check(memory[30:60].to_host(), a, b)
+
+
+@pytest.mark.parametrize("variant", ["tma", "auto"])
+@pytest.mark.parametrize("transposed", [(True, False), (False, True), (True, True)])
+def test_products_of_transposed_operands_have_the_bits_of_copies(device, variant, transposed):
+    numbers = operand((136, 72), np.float16, 3), operand((72, 520), np.float16, 4)
+    plain = [cs.to_device(x) for x in numbers]
+    views = [
+        cs.to_device(np.ascontiguousarray(x.T)).T if is_transposed else cs.to_device(x)
+        for x, is_transposed in zip(numbers, transposed, strict=True)
+    ]
+
+    result = cs.matmul(*views, variant=variant).to_host()
+
+    check(result, *numbers)
+    assert result.tobytes() == cs.matmul(*plain, variant=variant).to_host().tobytes()
+
+
+def test_a_batch_of_transposed_matrices_and_one_that_is_used_again(device):
+    a, b = operand((3, 80, 40), np.float16, 5), operand((40, 72), np.float16, 6)
+    views = cs.to_device(np.ascontiguousarray(a.swapaxes(1, 2))).transpose(0, 2, 1), cs.to_device(b)
+
+    check(cs.matmul(*views, variant="tma").to_host(), a, b)
+
+
+def test_a_batch_in_reverse_is_copied_for_tensor_maps(device):
+    a, b = operand((3, 24, 40), np.float16, 7), operand((3, 40, 16), np.float16, 8)
+
+    check(cs.matmul(cs.to_device(a)[::-1], cs.to_device(b)[::-1], variant="tma").to_host(), a[::-1], b[::-1])

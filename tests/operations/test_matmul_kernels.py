@@ -53,6 +53,7 @@ class Instance(NamedTuple):
     shared: int = 0
     aligned: str = ""  # the operands that need 16-byte aligned rows
     tf32: bool = False
+    cluster: int = 0  # the blocks of a cluster, for the kernels that take tensor maps
 
 
 def warp_tiles(name: str, kind: str, m: int, n: int, k: int, tm: int, tn: int, stages: int, width: int):
@@ -76,6 +77,14 @@ def tensor_cores(name: str, kind: str, out: str, m: int, n: int, wm: int, wn: in
     )
 
 
+def tma(rung: str, name: str, types: tuple[str, str], n: int, stages: int, cluster: int) -> Instance:
+    slabs, barriers, warps, box = stages * 128 * (128 + n), 16 * stages, 8, 16 * 128
+    boxes = n * TYPES[types[1]].storage().itemsize // 128
+    room = ((227 << 10) - slabs - barriers) // (warps * box)
+    shared = slabs + warps * box * min(boxes, room if room >= boxes else room // 2 * 2) + barriers
+    return Instance(rung, name, types, (128, n), (384, 1), shared, "ab", False, cluster)
+
+
 def instance(rung: str, name: str) -> Instance:
     kernel, arguments = re.fullmatch(r"(\w+)<(.*)>", name).groups()
     parts = [x.strip() for x in arguments.split(",")]
@@ -86,6 +95,8 @@ def instance(rung: str, name: str) -> Instance:
     if kernel == "wgmma":
         n, stages = map(int, parts[2:])
         return Instance(rung, name, (parts[0], parts[1]), (128, n), (256, 1), stages * 128 * (128 + n), "ab")
+    if kernel == "tma":
+        return tma(rung, f"{kernel}<{arguments}, false, false>", (parts[0], parts[1]), *map(int, parts[2:]))
     tile, block, aligned = {
         "naive": (16, (16, 16), ""),
         "coalesced": (16, (16, 16), ""),
@@ -205,6 +216,8 @@ def multiply(device, kernel: Instance, a, b, batch: int = 1, extra: int = 0, mod
     for x, array in zip("abc", [*wide, c], strict=True):
         p[f"{x}_row"] = array.shape[-1]
         p[f"{x}_batch"] = array[0].size if array.ndim == 3 else 0
+    if kernel.cluster:
+        return multiply_boxes(device, kernel, (*wide, c), (m, n, k), p)
     arrays = [cs.to_device(x.ravel()) for x in (*wide, c)]
     function = (mod or rung(device, kernel.rung))[kernel.name]
     if kernel.shared > 48 << 10:
@@ -214,6 +227,53 @@ def multiply(device, kernel: Instance, a, b, batch: int = 1, extra: int = 0, mod
     result = arrays[2].to_host().reshape(c.shape)
     assert result[..., n:].tobytes() == c[..., n:].tobytes(), "something was written between the rows of C"
     return result[..., :n] if a.ndim == 3 or b.ndim == 3 else result[0, :, :n]
+
+
+def multiply_boxes(device, kernel: Instance, stored, extents, p, transposed=(False, False)) -> np.ndarray:
+    """C computed by a kernel that takes tensor maps; by few blocks, so that each computes several tiles."""
+    m, n, k = extents
+    name = kernel.name.replace("false, false", ", ".join(str(x).lower() for x in transposed))
+    arrays = [cs.to_device(x if x.ndim == 3 else x[None]) for x in stored]
+    columns = kernel.tile[1]
+    share_of_b = (1, 64, 64 if columns // 64 % kernel.cluster == 0 else 64 // kernel.cluster)
+    views = [
+        arrays[0][..., : m if transposed[0] else k],
+        arrays[1][..., : k if transposed[1] else n],
+        arrays[2][..., :n],
+    ]
+    boxes = [
+        (1, 64, 64) if transposed[0] else (1, 128, 64),
+        (1, columns // kernel.cluster, 64) if transposed[1] else (1, share_of_b[2], 64),
+        (1, 16, 128 // stored[2].itemsize),
+    ]
+    if stored[2].shape[-1] * stored[2].itemsize % 16 != 0:  # C has no map; the kernel does not read this one
+        views[2], boxes[2] = views[0], boxes[0]
+    maps = [cs.TensorMap(view, box=box, swizzle="128B") for view, box in zip(views, boxes, strict=True)]
+    batch = arrays[2].shape[0]
+    rows = kernel.tile[0] * kernel.cluster
+    tiles = -(-m // rows) * -(-n // columns) * batch
+    function = boxes_rung(device, kernel.rung, name)[name]
+    function.max_dynamic_shared = kernel.shared
+    grid = min(tiles, 2) * kernel.cluster
+    function[grid, kernel.block, None, kernel.shared](*maps, arrays[2], p, np.int32(batch), np.int32(8))
+    result = arrays[2].to_host()
+    assert result[..., n:].tobytes() == stored[2][..., n:].tobytes(), (
+        "something was written between the rows of C"
+    )
+    return result[..., :n] if stored[0].ndim == 3 or stored[1].ndim == 3 else result[0, :, :n]
+
+
+@functools.cache
+def boxes_rung(device: cs.Device, rung_name: str, kernel: str) -> cs.Module:
+    """The rung; on simulated devices only this kernel, because compiling all takes long."""
+    if not device.simulated:
+        return rung(device, rung_name)
+    return cs.Module.from_file(
+        FOLDER / f"{rung_name}.cu",
+        options=["-DCUSCOPE_ONE_INSTANCE"],
+        name_expressions=[kernel],
+        device=device,
+    )
 
 
 @functools.cache
@@ -245,6 +305,38 @@ def test_batches_and_matrices_that_are_used_again(device, kernel, broadcast):
     c = multiply(device, kernel, a, b, batch=3)
 
     check(kernel, c, *exact(kinds, a, b), 23)
+
+
+TRANSPOSED = [
+    ("tma<__half, __half, 256, 4, 2", (True, True)),
+    ("tma<__half, __half, 192, 4, 2", (True, False)),
+    ("tma<__nv_bfloat16, __nv_bfloat16, 256, 4, 1", (False, True)),
+    ("tma<__nv_bfloat16, __nv_bfloat16, 128, 6, 2", (True, True)),
+]
+
+
+@pytest.mark.parametrize(("name", "transposed"), TRANSPOSED)
+@pytest.mark.parametrize(("m", "n", "k"), [(130, 67, 129), (24, 264, 8), (1, 1, 1)])
+def test_operands_that_are_stored_transposed(device, name, transposed, m, n, k):
+    kernel = next(i for i in INSTANCES if i.name.startswith(name))
+    a, b, product, magnitude = case(kernel.types, m, n, k)
+    stored = [
+        rows(np.ascontiguousarray(x.T) if is_transposed else x, 8, 0)
+        for x, is_transposed in zip((a, b), transposed, strict=True)
+    ]
+    p = np.zeros((), PROBLEM)
+    for field, value in zip(
+        ("m", "n", "k", "a_row", "b_row", "c_row"),
+        (m, n, k, stored[0].shape[-1], stored[1].shape[-1], n),
+        strict=True,
+    ):
+        p[field] = value
+
+    c = multiply_boxes(
+        device, kernel, (*stored, poison(kernel.types[1], (1, m, n))), (m, n, k), p, transposed
+    )
+
+    check(kernel, c, product, magnitude, k)
 
 
 @pytest.mark.parametrize("name", ["01_naive", "02_coalesced", "03_shared_tiles"])

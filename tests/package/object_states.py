@@ -127,6 +127,7 @@ OBJECTS: dict[str, Callable[[World], Any]] = {
     "mipmapped array": lambda w: cs.MipmappedArray((8, 8), np.float32),
     "texture": lambda w: cs.Texture(w.cuda_array),
     "surface": lambda w: cs.Surface(w.cuda_array),
+    "tensor map": lambda w: cs.TensorMap(cs.zeros((4, 4)), box=(4, 4)),
     "module": lambda w: cs.Module(KERNELS),
     "kernel": lambda w: w.module.add,
     "configured kernel": lambda w: w.module.add[1, 32],

@@ -6,6 +6,7 @@
 #include "bindings/graphs/graphs.hpp"
 #include "bindings/interop/import.hpp"
 #include "bindings/support/objects.hpp"
+#include "bindings/textures/tensor_maps.hpp"
 #include "bindings/textures/texture_objects.hpp"
 
 namespace cuscope::bindings {
@@ -409,7 +410,8 @@ core::Argument to_argument(py::handle object, const core::StreamPtr& stream) {
         argument.kind = core::Argument::Kind::complex;
         argument.real = PyComplex_RealAsDouble(raw);
         argument.imaginary = PyComplex_ImagAsDouble(raw);
-    } else if (set_texture(argument, object) || set_graph_exec(argument, object)) {
+    } else if (set_texture(argument, object) || set_graph_exec(argument, object) ||
+               set_tensor_map(argument, object)) {
         return argument;
     } else if (const auto foreign = foreign_array(object, stream)) {
         set_device_array(argument, *foreign);

@@ -30,6 +30,7 @@ constexpr std::array rules{
          "x.level(i).to_host() is a NumPy array, which can be pickled; MipmappedArray() makes another"},
     Rule{"Texture", state, "make another of the same memory with Texture()"},
     Rule{"Surface", state, "make another of the same memory with Surface()"},
+    Rule{"TensorMap", state, "make another of the same array with TensorMap()"},
     Rule{"Module", state, "copy or pickle its source, and make a Module of that"},
     Rule{"Kernel", state, "copy or pickle the source of its module and its name"},
     Rule{"KernelLaunch", state, "configure the kernel again: kernel[grid, block]"},

@@ -192,6 +192,7 @@ void bind_pinned(py::module_& m);
 void bind_memory_kinds(py::module_& m, Classes& classes);
 void bind_pools(py::module_& m, Classes& classes);
 void bind_textures(py::module_& m);
+void bind_tensor_maps(py::module_& m);
 void bind_interop(py::module_& m, Classes& classes);
 void bind_launch_attributes(py::module_& m);
 void bind_kernels(py::module_& m);

@@ -1,6 +1,7 @@
 // The contract's calls on memory of other kinds, for tests; structures are passed as tuples.
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <array>
 #include <tuple>
 #include <vector>
@@ -111,6 +112,33 @@ void add_copies(ContractMethods& methods) {
                 return r.memset_3d_async(pitched_of(pitched), value, extent_of(extent),
                                          as_pointer<StreamHandle>(stream));
             }));
+        });
+}
+
+void add_tensor_maps(ContractMethods& methods) {
+    methods.add(
+        "tensor_map_encode_tiled",
+        "type, address, extents, strides, box, element_strides=(1, 1, 1, 1, 1), swizzle=0, l2_promotion=0, "
+        "fill=0",
+        +[](const Contract& c, int type, Address address, const std::vector<std::uint64_t>& extents,
+            const std::vector<std::uint64_t>& strides, const std::vector<std::uint32_t>& box,
+            const std::vector<std::uint32_t>& element_strides, int swizzle, int l2_promotion, int fill) {
+            TensorMapDescription given;
+            given.type = static_cast<TensorMapType>(type);
+            given.rank = static_cast<unsigned>(extents.size());
+            given.address = as_pointer<void*>(address);
+            const auto take = [](auto& to, const auto& from) {
+                std::copy_n(from.begin(), std::min(from.size(), to.size()), to.begin());
+            };
+            take(given.extents, extents);
+            take(given.strides, strides);
+            take(given.box, box);
+            take(given.element_strides, element_strides);
+            given.swizzle = static_cast<TensorMapSwizzle>(swizzle);
+            given.l2_promotion = static_cast<TensorMapL2Promotion>(l2_promotion);
+            given.fill = static_cast<TensorMapFill>(fill);
+            TensorMapBytes map{};
+            return answer(c.call([&](Runtime& r) { return r.tensor_map_encode_tiled(&map, &given); }));
         });
 }
 
@@ -263,6 +291,7 @@ void add_textures(ContractMethods& methods) {
 void add_memory_methods(ContractMethods& methods) {
     add_copies(methods);
     add_places(methods);
+    add_tensor_maps(methods);
     add_textures(methods);
 }
 

@@ -76,6 +76,7 @@ struct Slot {
                        digits(argument.imaginary) + "j) (" + argument.type_name + ")";
             case Argument::Kind::texture:
             case Argument::Kind::graph_exec:
+            case Argument::Kind::tensor_map:
                 return std::string("a ") + argument.type_name;
             default:
                 if (!argument.text.empty()) return argument.text + " (" + argument.type_name + ")";
@@ -95,7 +96,8 @@ bool is_array(const Argument& argument) {
 
 void check_open(const Slot& slot, const Argument& argument) {
     const bool array = argument.kind == Argument::Kind::device_array;
-    if ((array || has_handle(argument)) && !argument.memory) {
+    const bool map = argument.kind == Argument::Kind::tensor_map;
+    if ((array || map || has_handle(argument)) && !argument.memory) {
         throw std::invalid_argument(slot.where() + ": the " + (array ? "DeviceArray" : argument.type_name) +
                                     " is closed");
     }
@@ -136,7 +138,7 @@ void check_reachable(const Slot& slot, const Argument& argument) {
     const Device& device = argument.memory->device();
     if (&device == &slot.device) return;
     const bool same_runtime = &device.runtime() == &slot.device.runtime();
-    if (argument.kind == Argument::Kind::device_array) {
+    if (argument.kind == Argument::Kind::device_array || argument.kind == Argument::Kind::tensor_map) {
         const auto kind = static_cast<const DeviceMemory&>(*argument.memory).kind();
         if (same_runtime && kind == DeviceMemory::Kind::managed) return;
         if (slot.device.reaches(device)) return;
@@ -176,6 +178,18 @@ const void* pack_pointer(const Slot& slot, const Argument& argument) {
     }
     check_reachable(slot, argument);
     return device_address(slot, argument);
+}
+
+bool takes_tensor_map(const ParameterCheck& check) { return check.parameter.type == "CUtensorMap"; }
+
+void pack_tensor_map(const Slot& slot, const Argument& argument, std::size_t size, void* out) {
+    check_open(slot, argument);
+    if (argument.kind != Argument::Kind::tensor_map || size != sizeof(TensorMapBytes))
+        slot.wrong_kind(takes_tensor_map(slot.check) ? std::string("a TensorMap")
+                                                     : "a value of " + std::to_string(size) + " bytes",
+                        argument);
+    check_reachable(slot, argument);
+    std::memcpy(out, argument.address, sizeof(TensorMapBytes));
 }
 
 bool takes_graph_exec(const ParameterCheck& check) { return check.parameter.type == "cudaGraphExec_t"; }
@@ -426,8 +440,11 @@ PackedArguments::PackedArguments(const std::string& kernel, std::span<const Para
         const std::size_t size = check.parameter.size;
         void* const out = place(size);
         pointers_.push_back(out);
+        const bool opaque = check.parameter.kind == ParameterKind::opaque;
         if (takes_graph_exec(check)) {
             pack_graph_exec(slot, argument, out);
+        } else if (takes_tensor_map(check) || (opaque && argument.kind == Argument::Kind::tensor_map)) {
+            pack_tensor_map(slot, argument, size, out);
         } else if (check.parameter.kind == ParameterKind::pointer) {
             const void* address = pack_pointer(slot, argument);
             std::memcpy(out, &address, sizeof address);

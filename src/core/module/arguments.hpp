@@ -31,6 +31,7 @@ struct Argument {
         host_array,    // pageable
         texture,       // or a surface; memory is set unless the object is closed; integer is the handle
         graph_exec,    // memory is set unless the object is closed; integer is the handle
+        tensor_map,    // memory is set unless the object is closed; address is that of its 128 bytes
         other,
     };
 

@@ -187,6 +187,11 @@ typedef struct CUctx_st* CUcontext;
 typedef struct CUmod_st* CUmodule;
 typedef struct CUfunc_st* CUfunction;
 typedef int CUdevice;
+typedef unsigned int cuuint32_t;
+typedef unsigned long long cuuint64_t;
+typedef struct CUtensorMap_st {
+    alignas(128) cuuint64_t opaque[16];
+} CUtensorMap;
 )";
 
 // The text of headers that may be empty: NVRTC knows printf, assert, malloc, memcpy, size_t and the like

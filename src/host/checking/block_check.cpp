@@ -23,6 +23,7 @@ using cuscope_simt::stamp_warps;
 void BlockCheck::attach(const Setting& setting) {
     launch_ = setting.launch;
     threads_ = setting.threads;
+    in_cluster_ = setting.in_cluster;
     slots_.assign(cuscope_simt::check_slots, {});
     no_slots_.assign(cuscope_simt::check_slots, {});
     const auto cover = [](Region& region, const char* begin, std::size_t bytes) {
@@ -266,7 +267,7 @@ void BlockCheck::settle_cell(const Access& access, const Region& region, Space s
     const Stamp written =
         space == Space::shared ? state_.block : __atomic_load_n(region.shadow->written(), __ATOMIC_RELAXED);
     const Stamp write = cell.write, read = cell.read;
-    if (access.reads && write < written) {
+    if (access.reads && write < written && !(space == Space::shared && in_cluster_)) {
         unwritten(access, region, space);
         if (space == Space::global) cell.write = 1;
     } else if (hides_plain_write(access, write, past)) {

@@ -19,6 +19,7 @@ class BlockCheck {
         char *static_shared = nullptr, *dynamic_shared = nullptr;
         std::size_t static_bytes = 0, dynamic_bytes = 0;
         unsigned threads = 0;
+        bool in_cluster = false;  // other blocks may write its shared memory, which this check does not see
     };
     void attach(const Setting& setting);
     cuscope_simt::CheckState* state() { return &state_; }
@@ -108,6 +109,7 @@ class BlockCheck {
     bool fences_ = false;
     std::uint64_t block_ = 0, cells_moved_ = 0;
     unsigned threads_ = 0;
+    bool in_cluster_ = false;
     Region static_, dynamic_;
 
     // A store of a value to memory that another thread has stored to: whether both values are equal is known

@@ -17,6 +17,7 @@ void Block::attach_check() {
     BlockCheck::Setting setting;
     setting.launch = grid->launch().check.get();
     setting.threads = thread_count_;
+    setting.in_cluster = grid->has_clusters();
     setting.static_shared = static_shared_;
     setting.static_bytes = static_shared_bytes_;
     setting.dynamic_shared = prototype_.dynamic_shared;

@@ -73,8 +73,7 @@ void LaunchCheck::name(const void* begin, std::size_t bytes, const char* name) {
     }
 }
 
-void LaunchCheck::point_parameters(const cuscope_simt::KernelEntry& kernel,
-                                   const std::vector<std::byte>& arguments) {
+void LaunchCheck::point_parameters(const cuscope_simt::KernelEntry& kernel, const ArgumentBytes& arguments) {
     std::sort(regions_.begin(), regions_.end(),
               [](const Region& a, const Region& b) { return a.begin < b.begin; });
     parameter_names_.clear();

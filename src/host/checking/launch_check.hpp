@@ -11,6 +11,7 @@
 
 #include "cuscope_simt/checking/state.h"
 #include "host/checking/shadow.hpp"
+#include "host/executor/argument_bytes.hpp"
 #include "host/executor/image.hpp"
 #include "runtime/checking.hpp"
 #include "runtime/types.hpp"
@@ -55,7 +56,7 @@ class LaunchCheck {
     std::uint64_t key = 0;
     void set_freed(std::vector<FreedMemory> freed) { freed_ = std::move(freed); }
     // `arguments`: the values of the launch.
-    void point_parameters(const cuscope_simt::KernelEntry& kernel, const std::vector<std::byte>& arguments);
+    void point_parameters(const cuscope_simt::KernelEntry& kernel, const ArgumentBytes& arguments);
 
     // For the launch's run. False: another checked launch is running and does not end.
     bool begin(const Launch& launch);

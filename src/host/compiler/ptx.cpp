@@ -9,7 +9,7 @@ namespace cuscope::simt {
 namespace {
 
 // The register's name in PTX and the name of the function that reads it.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 30> registers{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 45> registers{{
     {"clock", "clock"},
     {"clock_hi", "clock_hi"},
     {"clock64", "clock64"},
@@ -38,6 +38,21 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 30> register
     {"nctaid.x", "nctaid_x"},
     {"nctaid.y", "nctaid_y"},
     {"nctaid.z", "nctaid_z"},
+    {"cluster_ctaid.x", "cluster_ctaid_x"},
+    {"cluster_ctaid.y", "cluster_ctaid_y"},
+    {"cluster_ctaid.z", "cluster_ctaid_z"},
+    {"cluster_nctaid.x", "cluster_nctaid_x"},
+    {"cluster_nctaid.y", "cluster_nctaid_y"},
+    {"cluster_nctaid.z", "cluster_nctaid_z"},
+    {"cluster_ctarank", "cluster_ctarank"},
+    {"cluster_nctarank", "cluster_nctarank"},
+    {"clusterid.x", "clusterid_x"},
+    {"clusterid.y", "clusterid_y"},
+    {"clusterid.z", "clusterid_z"},
+    {"nclusterid.x", "nclusterid_x"},
+    {"nclusterid.y", "nclusterid_y"},
+    {"nclusterid.z", "nclusterid_z"},
+    {"is_explicit_cluster", "is_explicit_cluster"},
     {"dynamic_smem_size", "dynamic_smem_size"},
     {"current_graph_exec", "current_graph_exec"},
 }};

@@ -25,6 +25,7 @@ struct PtxCode {
     std::vector<std::string> registers;  // declared by the statement itself
     std::string variables;               // the declarations of these registers
     bool uses_warp = false, uses_barriers = false;
+    bool waits = false;        // waits for other threads of the block, perhaps under a predicate
     bool sees_others = false;  // reads or writes values that other threads wait for
 };
 // Empty for instructions that have no translation. `site` is the C++ expression of a cuscope_simt::Site.

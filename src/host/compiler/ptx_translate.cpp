@@ -1,5 +1,5 @@
 // Translates inline PTX of whole instructions: each becomes a call of a function of cuscope_simt::ptx with
-// the statement's operands. Labels are not supported.
+// the statement's operands. A label becomes a label of C++.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "host/compiler/ptx.hpp"
+#include "host/compiler/ptx_operands.hpp"
+#include "host/compiler/ptx_tensor.hpp"
 
 namespace cuscope::simt {
 namespace {
 
 // Opcodes with a function of the same name. '_' replaces characters that a name cannot hold.
-constexpr std::array<std::string_view, 47> plain{"ex2.approx.f32",
+constexpr std::array<std::string_view, 48> plain{"ex2.approx.f32",
                                                  "ex2.approx.ftz.f32",
                                                  "lg2.approx.f32",
                                                  "lg2.approx.ftz.f32",
@@ -56,26 +58,28 @@ constexpr std::array<std::string_view, 47> plain{"ex2.approx.f32",
                                                  "cvt.u32.u64",
                                                  "mov.b32",
                                                  "mov.u32",
+                                                 "mov.s32",
                                                  "mov.f32",
                                                  "mov.b64",
                                                  "mov.u64"};
 
-// Opcodes without an effect here: they order or announce work that this executor does at once.
-constexpr std::array<std::string_view, 15> idle{"cp.async.commit_group",
+// Beginnings of opcodes without an effect here: they order or announce work that this executor does at once.
+constexpr std::array<std::string_view, 16> idle{"cp.async.commit_group",
                                                 "cp.async.wait_group",
                                                 "cp.async.wait_all",
                                                 "cp.async.bulk.commit_group",
                                                 "cp.async.bulk.wait_group",
+                                                "cp.async.bulk.prefetch",
                                                 "prefetch.global.L1",
                                                 "prefetch.global.L2",
+                                                "prefetch.tensormap",
                                                 "prefetchu.L1",
-                                                "fence.proxy.async",
-                                                "fence.proxy.async.shared::cta",
-                                                "fence.mbarrier_init.release.cluster",
+                                                "fence.proxy",
+                                                "fence.mbarrier_init",
                                                 "setmaxnreg",
-                                                "wgmma.fence.sync.aligned",
-                                                "wgmma.commit_group.sync.aligned",
-                                                "wgmma.wait_group.sync.aligned"};
+                                                "wgmma.fence",
+                                                "wgmma.commit_group",
+                                                "wgmma.wait_group"};
 
 constexpr std::array<std::string_view, 10> fences{
     "membar.cta",        "membar.gl",    "membar.sys",   "fence.acq_rel.cta", "fence.acq_rel.gpu",
@@ -91,67 +95,31 @@ bool holds(const std::array<std::string_view, n>& list, std::string_view word) {
     return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-std::string trimmed(std::string_view text) {
-    const std::size_t from = text.find_first_not_of(" \t\n\r"), to = text.find_last_not_of(" \t\n\r");
-    return from == std::string_view::npos ? "" : std::string(text.substr(from, to + 1 - from));
+template <std::size_t n>
+bool begins_with_one_of(const std::array<std::string_view, n>& list, std::string_view word) {
+    return std::any_of(list.begin(), list.end(), [&](std::string_view begin) {
+        return word.starts_with(begin) && (word.size() == begin.size() || word[begin.size()] == '.');
+    });
 }
 
-std::vector<std::string> split(std::string_view text, char separator) {
-    std::vector<std::string> parts;
-    int depth = 0;
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i <= text.size(); ++i) {
-        if (i < text.size() && (text[i] == '{' || text[i] == '[' || text[i] == '(')) ++depth;
-        if (i < text.size() && (text[i] == '}' || text[i] == ']' || text[i] == ')')) --depth;
-        if (i == text.size() || (text[i] == separator && depth == 0)) {
-            parts.push_back(trimmed(text.substr(begin, i - begin)));
-            begin = i + 1;
-        }
-    }
-    return parts;
+// A name of PTX. "%=" is a number that differs for each asm statement.
+bool is_label(std::string_view text) {
+    return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
+           std::all_of(text.begin(), text.end(), [](unsigned char c) {
+               return std::isalnum(c) != 0 || c == '_' || c == '$' || c == '%' || c == '=';
+           });
 }
-
-std::vector<std::string> parts_of(const std::string& opcode) {
-    std::vector<std::string> parts;
-    std::size_t begin = 0;
-    while (begin <= opcode.size()) {
-        const std::size_t end = std::min(opcode.find('.', begin), opcode.size());
-        parts.push_back(opcode.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return parts;
-}
-
-bool is_number(std::string_view text) {
-    if (!text.empty() && text[0] == '-') text.remove_prefix(1);
-    return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0;
-}
-
-const char* type_of(std::string_view name) {
-    static constexpr std::array<std::pair<std::string_view, const char*>, 13> types{{
-        {"f32", "float"},
-        {"f64", "double"},
-        {"u32", "unsigned"},
-        {"b32", "unsigned"},
-        {"s32", "int"},
-        {"u64", "unsigned long long"},
-        {"b64", "unsigned long long"},
-        {"s64", "long long"},
-        {"u16", "unsigned short"},
-        {"b16", "unsigned short"},
-        {"s16", "short"},
-        {"u8", "unsigned char"},
-        {"s8", "signed char"},
-    }};
-    for (const auto& [ptx, type] : types)
-        if (ptx == name) return type;
-    return nullptr;
+// The label of C++, in the function that the asm statement becomes.
+std::string label(std::string text) {
+    std::replace_if(
+        text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+    return "at_" + text;
 }
 
 class Translation {
   public:
     Translation(const std::vector<std::string>& names, std::string site, PtxCode* out)
-        : names_(names), site_(std::move(site)), out_(*out) {}
+        : read_(names, out->registers), site_(std::move(site)), out_(*out) {}
 
     bool instruction(const std::string& text) {
         if (text[0] != '@') return unconditional(text);
@@ -161,9 +129,15 @@ class Translation {
         const std::string predicate = expression(text.substr(negated ? 2 : 1, space - (negated ? 2 : 1)));
         if (predicate.find("r_") != 0) return false;
         out_.body += std::string("if (") + (negated ? "!" : "") + predicate + ") { ";
+        // Other instructions of the statement may meet other threads.
+        const bool warp = std::exchange(out_.uses_warp, false);
+        const bool barriers = std::exchange(out_.uses_barriers, false);
         if (!unconditional(trimmed(text.substr(space)))) return false;
         out_.body += "} ";
-        return !out_.uses_warp && !out_.uses_barriers;
+        const bool meets = out_.uses_warp || out_.uses_barriers;
+        out_.uses_warp = warp;
+        out_.uses_barriers = barriers;
+        return !meets;
     }
 
   private:
@@ -174,12 +148,15 @@ class Translation {
         operands_ = space == text.size() ? std::vector<std::string>{} : split(text.substr(space), ',');
         if (opcode_ == ".reg") return registers(text.substr(space));
         if (opcode_.find(':') == opcode_.size() - 1 || opcode_[0] == '.') return false;
-        if (holds(idle, opcode_)) return true;
+        if (begins_with_one_of(idle, opcode_)) return true;
         if (holds(fences, opcode_)) return call("::__threadfence", {}, "");
         if (opcode_ == "trap") return call("::__trap", {}, "");
         if (opcode_ == "nanosleep.u32") return call("::__nanosleep", operands_, "");
         if (holds(plain, opcode_)) return call("::cuscope_simt::ptx::" + named(opcode_), operands_, "");
         const std::vector<std::string> parts = parts_of(opcode_);
+        if (parts[0] == "bra") return jump();
+        if (is_tensor_instruction(opcode_))
+            return translate_tensor_instruction(opcode_, operands_, read_, site_, &out_);
         if (opcode_.find("cp.async.c") == 0) return asynchronous_copy(parts);
         if (holds(barriers, opcode_)) return barrier();
         if (parts[0] == "red" || parts[0] == "atom") return atomic(parts);
@@ -189,6 +166,14 @@ class Translation {
         if (parts[0] == "ld" || parts[0] == "st") return access(parts);
         if (parts[0] == "setp" || parts[0] == "selp") return choice(parts);
         return false;
+    }
+
+    // bra LABEL; of a loop that waits, as a rule. The thread that it waits for has to run.
+    bool jump() {
+        if (operands_.size() != 1 || !is_label(operands_[0])) return false;
+        out_.body += "::cuscope_simt::poll(); goto " + label(operands_[0]) + "; ";
+        out_.sees_others = true;
+        return true;
     }
 
     static std::string named(const std::string& opcode) {
@@ -204,7 +189,8 @@ class Translation {
         const std::string name_of_type = text[0] == '.' ? text.substr(1, space - 1) : "";
         const char* const type = name_of_type == "pred" ? "bool" : type_of(name_of_type);
         if (type == nullptr || space == text.size()) return false;
-        for (const std::string& name : split(text.substr(space), ',')) {
+        for (std::string name : split(text.substr(space), ',')) {
+            if (name.starts_with("%%")) name.erase(0, 2);
             const bool simple = std::all_of(name.begin(), name.end(),
                                             [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
             if (name.empty() || !simple) return false;
@@ -212,47 +198,6 @@ class Translation {
             out_.variables += std::string(type) + " r_" + name + " = 0; ";
         }
         return true;
-    }
-
-    // The C++ of an operand; empty if the operand is not supported.
-    std::string expression(const std::string& text) const {
-        if (text.size() == 10 && text[0] == '0' && (text[1] == 'f' || text[1] == 'F'))  // the bits of a float
-            return "::cuscope_simt::bit_copy<float>(0x" + text.substr(2) + "u)";
-        if (is_number(text)) return text;
-        if (std::find(out_.registers.begin(), out_.registers.end(), text) != out_.registers.end())
-            return "r_" + text;
-        if (text.empty() || text[0] != '%') return "";
-        if (text.size() > 1 && text[1] == '[') {
-            const auto found = std::find(names_.begin(), names_.end(), text.substr(2, text.size() - 3));
-            return found == names_.end() ? "" : "o" + std::to_string(found - names_.begin());
-        }
-        if (!is_number(text.substr(1)) || std::stoul(text.substr(1)) >= names_.size()) return "";
-        return "o" + text.substr(1);
-    }
-
-    // "[%1+16]" in a space of addresses.
-    std::string address(const std::string& text, bool shared) const {
-        if (text.size() < 3 || text.front() != '[' || text.back() != ']') return "";
-        const std::string inner = text.substr(1, text.size() - 2);
-        const std::size_t plus = inner.find('+');
-        const std::string base = expression(trimmed(inner.substr(0, plus)));
-        if (base.empty()) return "";
-        const std::string offset =
-            plus == std::string::npos ? "0" : expression(trimmed(inner.substr(plus + 1)));
-        if (offset.empty()) return "";
-        return std::string("::cuscope_simt::ptx::") + (shared ? "shared_at(" : "at(") + base + ", " + offset +
-               ")";
-    }
-
-    // The operands in braces, or a single operand without braces.
-    std::vector<std::string> list(const std::string& text) const {
-        std::vector<std::string> result;
-        const bool braces = text.size() > 1 && text.front() == '{' && text.back() == '}';
-        for (const std::string& part : split(braces ? text.substr(1, text.size() - 2) : text, ',')) {
-            result.push_back(expression(part));
-            if (result.back().empty()) return {};
-        }
-        return result;
     }
 
     bool call(const std::string& function, const std::vector<std::string>& operands,
@@ -482,7 +427,11 @@ class Translation {
         return true;
     }
 
-    const std::vector<std::string>& names_;
+    std::string expression(const std::string& text) const { return read_.expression(text); }
+    std::string address(const std::string& text, bool shared) const { return read_.address(text, shared); }
+    std::vector<std::string> list(const std::string& text) const { return read_.list(text); }
+
+    const PtxOperands read_;
     std::string site_;
     PtxCode& out_;
     std::string opcode_;
@@ -497,7 +446,14 @@ std::optional<PtxCode> translate_ptx(std::string_view assembly, const std::vecto
     std::string text = trimmed(assembly);
     if (text.size() > 1 && text.front() == '{' && text.back() == '}')
         text = trimmed(text.substr(1, text.size() - 2));
-    for (const std::string& statement : split(text, ';')) {
+    for (std::string statement : split(text, ';')) {
+        for (std::size_t colon = statement.find(':');
+             colon != std::string::npos && is_label(trimmed(std::string_view(statement).substr(0, colon))) &&
+             statement.compare(colon, 2, "::") != 0;
+             colon = statement.find(':')) {
+            code.body += label(trimmed(std::string_view(statement).substr(0, colon))) + ":; ";
+            statement = trimmed(std::string_view(statement).substr(colon + 1));
+        }
         if (statement.empty()) continue;
         code.body += "{ ";
         if (!Translation(names, site, &code).instruction(statement)) return std::nullopt;

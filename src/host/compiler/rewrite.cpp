@@ -466,7 +466,7 @@ class Rewriter {
         const std::optional<PtxCode> code = translate_ptx(assembly, names, site);
         if (!code) return std::nullopt;
         if (code->uses_warp) result_.flags |= cuscope_simt::uses_warp;
-        if (code->uses_barriers) result_.flags |= cuscope_simt::uses_barriers;
+        if (code->uses_barriers || code->waits) result_.flags |= cuscope_simt::uses_barriers;
         if (code->sees_others) result_.flags |= cuscope_simt::uses_atomics;
         std::string head = "[](";
         for (std::size_t k = 0; k < names.size(); ++k)
@@ -536,9 +536,9 @@ class Rewriter {
                 "inline PTX `" + shown +
                     "` is not supported by cuscope's host runtime; an asm statement there can read one "
                     "special register (%clock64, %globaltimer, %laneid, %smid, %lanemask_lt, %tid.x, ...), "
-                    "or be of whole instructions among griddepcontrol, cp.async, ldmatrix, mma.sync.m16n8, "
-                    "wgmma, "
-                    "ld, st, red, atom, bar.sync 0, membar, fence, and some of arithmetic");
+                    "or be of whole instructions among griddepcontrol, cp.async, cp.async.bulk, mbarrier, "
+                    "elect.sync, mapa, barrier.cluster, ldmatrix, mma.sync.m16n8, wgmma, ld, st, red, atom, "
+                    "bar.sync 0, membar, fence, and some of arithmetic");
         return close + 1;
     }
 

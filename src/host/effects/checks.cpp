@@ -64,7 +64,7 @@ void add_memory(Machine& machine, simt::LaunchCheck& check) {
 }
 
 // Not 0.
-std::uint64_t key_of(const cuscope_simt::KernelEntry& kernel, const std::vector<std::byte>& arguments) {
+std::uint64_t key_of(const cuscope_simt::KernelEntry& kernel, const simt::ArgumentBytes& arguments) {
     const std::string_view bytes(reinterpret_cast<const char*>(arguments.data()), arguments.size());
     const auto hash = std::hash<std::string_view>();
     return (hash(bytes) * 31 + hash(kernel.name)) | 1;

@@ -10,6 +10,7 @@
 
 #include "host/counting/counting.hpp"
 #include "host/counting/sampling.hpp"
+#include "host/executor/argument_bytes.hpp"
 #include "host/executor/heap.hpp"
 #include "host/executor/image.hpp"
 #include "runtime/checking.hpp"
@@ -35,9 +36,10 @@ struct Launch {
     const cuscope_simt::KernelEntry* kernel = nullptr;
     Dim3 grid, block;
     std::size_t dynamic_shared_bytes = 0;
-    std::vector<std::byte> arguments;  // the values, each at the offset in its ParameterLayout
-    std::int64_t start_ns = 0;         // simulated device time at which the kernel starts
-    std::int64_t clock_khz = 1;        // of the simulated multiprocessors
+    std::vector<std::byte, ArgumentAllocator<std::byte>>
+        arguments;               // the values, each at the offset in its ParameterLayout
+    std::int64_t start_ns = 0;   // simulated device time at which the kernel starts
+    std::int64_t clock_khz = 1;  // of the simulated multiprocessors
     unsigned multiprocessor_count = 1;
     unsigned resident_blocks = 1;  // how many blocks the simulated device holds at once
     std::size_t stack_bytes = 64 << 10;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "cuscope_simt/tensor/layout.h"
 #include "host/executor/block.hpp"
 #include "host/executor/grid.hpp"
 
@@ -136,6 +137,31 @@ std::string Block::describe_absent(const std::vector<bool>& asked, const Strand*
 
 // `first`: a strand that waits for the reason to report. If null: the first thread that waits at the barrier,
 // or else at a rendezvous.
+namespace {
+
+using cuscope::simt::Strand;
+
+bool waits_at_mbarrier(const Strand* strand) {
+    return strand->wait == Strand::Wait::outside &&
+           std::strncmp(strand->site->operation, "mbarrier.", std::strlen("mbarrier.")) == 0;
+}
+
+// What the phase of the barrier waits for. The strand waits for a change of the barrier's first half.
+std::string state_of_mbarrier(const Strand* strand) {
+    unsigned long long word = 0;
+    std::memcpy(&word, static_cast<const void*>(strand->word), sizeof word);
+    const auto barrier = tensor::Mbarrier::of(word);
+    std::string text = ". The phase waits for " + std::to_string(barrier.pending) +
+                       (barrier.pending == 1 ? " more arrival" : " more arrivals");
+    if (barrier.bytes > 0)
+        text += ", and for " + std::to_string(barrier.bytes) + " bytes that were announced and not copied";
+    if (barrier.bytes < 0)
+        text += ", and " + std::to_string(-barrier.bytes) + " bytes were copied that nobody has announced";
+    return text + ".";
+}
+
+}  // namespace
+
 void Block::describe_deadlock(const Strand* first) {
     const bool search = first == nullptr;
     auto rank = [](const Strand* strand) {
@@ -198,7 +224,9 @@ void Block::describe_deadlock(const Strand* first) {
                                         : ". Every lane that the mask names and that has not ended";
     text += in_warp    ? lanes + " has to come, with the same mask and operation."
             : in_group ? ". Every thread of the group has to come."
-                       : ". Every thread of the block that has not ended has to come to a barrier.";
+            : waits_at_mbarrier(first)
+                ? state_of_mbarrier(first)
+                : ". Every thread of the block that has not ended has to come to a barrier.";
     failure_ = {Status::launch_failure, std::move(text), found(first, line_of(first->site)), {}, true};
     const Strand* other = nullptr;
     for (unsigned i = 0; i < used_; ++i) {

@@ -10,6 +10,7 @@
 #include "core/memory/strided.hpp"
 #include "cuda_kernels/matmul/plan.hpp"
 #include "ops/launch.hpp"
+#include "ops/matmul/boxes.hpp"
 #include "ops/matmul/cpu.hpp"
 #include "ops/plan_cache.hpp"
 #include "ops/prediction.hpp"
@@ -42,6 +43,9 @@ constexpr std::array ideas{
          "matrix instructions of a warp"},
     Idea{"wgmma", "float16 or bfloat16; compute capability 9.0",
          "matrix instructions of four warps, which read shared memory by themselves"},
+    Idea{"tma", "float16 or bfloat16; compute capability 9.0",
+         "the same; TMA copies whole boxes, and blocks stay for many tiles; reads transposed operands as "
+         "well"},
 };
 
 // A batch of equal products: one problem, and how often it is repeated.
@@ -85,6 +89,14 @@ bool has_rows(const Array& array) {
            (rows == 1 || (row >= columns * size && row % size == 0));
 }
 
+// The same matrices with rows and columns exchanged.
+Array transposed(Array array) {
+    const std::size_t last = array.dimensions() - 1;
+    std::swap(array.shape[last - 1], array.shape[last]);
+    std::swap(array.strides[last - 1], array.strides[last]);
+    return array;
+}
+
 // The array itself if it has this type and contiguous rows, else a copy.
 Array in_rows(const Array& array, Type type, const core::StreamPtr& stream) {
     return array.type == type && has_rows(array) ? array : packed(array, type, stream);
@@ -108,6 +120,26 @@ bool in_packs(const Array& array) {
         return false;
     for (std::size_t i = 0; i + 1 < array.dimensions(); ++i) {
         if (array.shape[i] != 1 && array.strides[i] % pack != 0) return false;
+    }
+    return true;
+}
+
+// Tensor maps have no negative distances between the matrices of a batch.
+bool has_map(const Array& array) {
+    for (std::size_t i = 0; i + 2 < array.dimensions(); ++i) {
+        if (array.shape[i] != 1 && array.strides[i] < 0) return false;
+    }
+    return true;
+}
+
+// Is it stored transposed, so that a kernel with boxes can read it as it lies?
+bool has_columns(const Array& array, Type type) {
+    const bool has_boxes = type == Type::float16 || type == Type::bfloat16;
+    if (!has_boxes || array.type != type || has_rows(array) || !has_map(array)) return false;
+    const Array stored = transposed(array);
+    if (!has_rows(stored) || reinterpret_cast<std::uintptr_t>(array.pointer) % pack != 0) return false;
+    for (std::size_t i = 0; i + 1 < stored.dimensions(); ++i) {
+        if (stored.shape[i] != 1 && stored.strides[i] % pack != 0) return false;
     }
     return true;
 }
@@ -146,13 +178,14 @@ struct Part {
     int count;
 };
 
-std::vector<Part> parts_of(const Array& a, const Array& b, const Array& c) {
+// `a` and `b` as they are stored: transposed where `boxes` says so.
+std::vector<Part> parts_of(const Array& a, const Array& b, const Array& c, const Boxes& boxes = {}) {
     const Dimensions batch = batch_dimensions(a, b, c);
     const auto size = static_cast<std::int64_t>(size_of(c.type));
     const std::size_t last = c.dimensions() - 1;
     Problem problem{static_cast<int>(c.shape[last - 1]),
                     static_cast<int>(c.shape[last]),
-                    static_cast<int>(a.shape[last]),
+                    static_cast<int>(a.shape[boxes.transposed_a ? last - 1 : last]),
                     row_distance(a),
                     row_distance(b),
                     c.shape[last],
@@ -281,6 +314,7 @@ struct Launches {
     Type type{};
     std::vector<One> all;
     std::optional<Additions> additions{};  // the launches write parts, which these add up
+    std::optional<Boxes> boxes{};          // the kernel takes tensor maps
 
     void run(const Place& a, const Place& b, const Place& c, const core::StreamPtr& stream) const {
         if (!additions) return multiply(a, b, c, stream);
@@ -296,6 +330,10 @@ struct Launches {
             std::byte* const left = a.pointer + part.a;
             std::byte* const right = b.pointer + part.b;
             std::byte* const product = c.pointer + part.c;
+            if (boxes) {
+                boxes->run(*kernel, launch, stream, memories, left, right, product, part.problem, part.count);
+                continue;
+            }
             if (native_product.function == nullptr) {
                 cuscope::ops::run(*kernel, launch, stream, memories, left, right, product, part.problem);
                 continue;
@@ -342,6 +380,35 @@ Launches launches_of(const plan::Instance& instance, core::Device& device, const
               shared,
               predict_matmul(device, instance, {p.m, p.n, p.k, part.count})}});
     }
+    return made;
+}
+
+// The launches of a kernel that reads boxes, of operands that may be stored transposed.
+Launches box_launches_of(const plan::Instance& instance, core::Device& device, const Array& a, const Array& b,
+                         const Array& c, bool transposed_a, bool transposed_b) {
+    const auto shared = static_cast<std::size_t>(instance.shared_bytes);
+    const Boxes boxes = Boxes::of(instance, c.type, transposed_a, transposed_b);
+    Launches made{KernelLibrary::of(device).kernel("matmul/" + instance.rung,
+                                                   kernel_for(instance, transposed_a, transposed_b), shared),
+                  {},
+                  c.type,
+                  {}};
+    const std::int64_t held = std::max(1, device.properties().multiprocessor_count / instance.cluster);
+    for (const Part& part :
+         parts_of(transposed_a ? transposed(a) : a, transposed_b ? transposed(b) : b, c, boxes)) {
+        const Problem& p = part.problem;
+        const std::int64_t blocks = instance.blocks(p.m, p.n) * part.count;
+        if (blocks > std::numeric_limits<std::int32_t>::max())
+            throw std::invalid_argument("matmul: the product takes " + std::to_string(blocks) +
+                                        " tiles; this kernel counts up to 2147483647: multiply parts of it");
+        made.all.push_back({part,
+                            {.grid = {static_cast<unsigned>(std::min(blocks, held * instance.cluster)), 1, 1},
+                             .block = {static_cast<unsigned>(instance.block_x), 1, 1},
+                             .dynamic_shared_bytes = shared,
+                             .duration_ns = predict_matmul(device, instance, {p.m, p.n, p.k, part.count}),
+                             .overlapping = true}});
+    }
+    made.boxes = boxes;
     return made;
 }
 
@@ -445,24 +512,36 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
     if (variant == native && !natively)
         throw std::invalid_argument(
             "variant: 'native' is there on simulated devices alone; see matmul.variants()");
-    a = in_rows(a, c.type, stream);
-    b = in_rows(b, c.type, stream);
+    // Kernels with boxes also read operands that are stored transposed.
+    const bool stored_a = !natively && has_columns(a, c.type), stored_b = !natively && has_columns(b, c.type);
+    if (!stored_a) a = in_rows(a, c.type, stream);
+    if (!stored_b) b = in_rows(b, c.type, stream);
     Launches launches;
     if (natively) {
         launches = native_launches(device, broadcast(a, c), broadcast(b, c), c);
     } else {
-        const bool packs = in_packs(a) && in_packs(b);
+        const bool packs = (stored_a || in_packs(a)) && (stored_b || in_packs(b));
         const plan::Shape shape = shape_of(c, a.shape.back());
         const plan::Choice choice =
             automatic
                 ? choose(device, c.type, shape, packs)
                 : plan::Choice{&instance_of(std::string(variant), shape, c.type, packs, device), {}, {}};
         const plan::Instance& instance = *choice.instance;
-        if (instance.aligned_a && !in_packs(a)) a = to_packs(a, stream);
-        if (instance.aligned_b && !in_packs(b)) b = to_packs(b, stream);
-        launches = choice.split.parts() > 1
-                       ? split_launches_of(choice, device, broadcast(a, c), broadcast(b, c), c)
-                       : launches_of(instance, device, broadcast(a, c), broadcast(b, c), c);
+        const bool boxes = instance.boxes && choice.split.parts() == 1;
+        if (stored_a && !boxes) a = in_rows(a, c.type, stream);
+        if (stored_b && !boxes) b = in_rows(b, c.type, stream);
+        if (boxes && !has_map(a)) a = packed(a, c.type, stream);
+        if (boxes && !has_map(b)) b = packed(b, c.type, stream);
+        if (instance.aligned_a && !(stored_a && boxes) && !in_packs(a)) a = to_packs(a, stream);
+        if (instance.aligned_b && !(stored_b && boxes) && !in_packs(b)) b = to_packs(b, stream);
+        if (boxes) {
+            launches =
+                box_launches_of(instance, device, broadcast(a, c), broadcast(b, c), c, stored_a, stored_b);
+        } else {
+            launches = choice.split.parts() > 1
+                           ? split_launches_of(choice, device, broadcast(a, c), broadcast(b, c), c)
+                           : launches_of(instance, device, broadcast(a, c), broadcast(b, c), c);
+        }
     }
     launches.run(place_of(a), place_of(b), to, stream);
     const bool in_place = a.pointer == left.pointer && b.pointer == right.pointer;

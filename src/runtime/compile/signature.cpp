@@ -122,6 +122,11 @@ Parameter parse_parameter(std::string_view text) {
         parameter.size = sizeof(void*);
         return parameter;
     }
+    if (type == "CUtensorMap_st") {  // the same
+        parameter.type = "CUtensorMap";
+        parameter.size = sizeof(TensorMapBytes);
+        return parameter;
+    }
     std::size_t array = type.find(" (*) [");
     if (array == std::string_view::npos) array = type.find(" (&) [");
     if (array != std::string_view::npos) {

@@ -22,8 +22,8 @@ std::string function_name(std::string_view demangled);
 // `size` is known for pointers, built-in scalars (__half and __nv_bfloat16 among them) and by-value vectors
 // such as float4, which are opaque; otherwise it is 0. `element` is empty for a pointer to a type without a
 // NumPy name: void, float4, other pointers, structs. A pointer to rows of an array ("float (*) [4]") becomes
-// a pointer to the array's elements. A reference ("Pair&") becomes a pointer. A cudaGraphExec_t, and a type
-// that is not understood, is opaque.
+// a pointer to the array's elements. A reference ("Pair&") becomes a pointer. A cudaGraphExec_t, a
+// CUtensorMap, and a type that is not understood, is opaque.
 std::vector<Parameter> parse_parameters(std::string_view demangled);
 
 // The parameter names of every __global__ function in a source. Function names include the enclosing

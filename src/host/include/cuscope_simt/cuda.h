@@ -70,6 +70,9 @@
 #include "cuscope_simt/spaces.h"
 #include "cuscope_simt/vectors.h"
 #include "cuscope_simt/warp.h"
+#ifndef CUSCOPE_WITHOUT_BULK_COPIES
+#include "cuscope_simt/tensor/bulk_copy.h"
+#endif
 #ifndef CUSCOPE_WITHOUT_SIMD
 #include "cuscope_simt/simd.h"
 #endif

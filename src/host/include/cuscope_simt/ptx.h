@@ -320,6 +320,7 @@ CUSCOPE_INLINE void cvt_u32_u64(D& d, A a) {
     }
 CUSCOPE_MOVE(mov_b32)
 CUSCOPE_MOVE(mov_u32)
+CUSCOPE_MOVE(mov_s32)
 CUSCOPE_MOVE(mov_f32)
 CUSCOPE_MOVE(mov_b64)
 CUSCOPE_MOVE(mov_u64)

@@ -102,3 +102,21 @@ CUSCOPE_INLINE unsigned __isGlobal(const void* address) {
 }
 
 CUSCOPE_INLINE void __prof_trigger(int) {}
+
+// The special registers about clusters.
+namespace cuscope_simt {
+namespace special {
+#define CUSCOPE_CLUSTER_REGISTERS(name, value)               \
+    CUSCOPE_INLINE unsigned name##_x() { return value().x; } \
+    CUSCOPE_INLINE unsigned name##_y() { return value().y; } \
+    CUSCOPE_INLINE unsigned name##_z() { return value().z; }
+CUSCOPE_CLUSTER_REGISTERS(cluster_ctaid, __clusterRelativeBlockIdx)
+CUSCOPE_CLUSTER_REGISTERS(cluster_nctaid, __clusterDim)
+CUSCOPE_CLUSTER_REGISTERS(clusterid, __clusterIdx)
+CUSCOPE_CLUSTER_REGISTERS(nclusterid, __clusterGridDimInClusters)
+#undef CUSCOPE_CLUSTER_REGISTERS
+CUSCOPE_INLINE unsigned cluster_ctarank() { return __clusterRelativeBlockRank(); }
+CUSCOPE_INLINE unsigned cluster_nctarank() { return __clusterSizeInBlocks(); }
+CUSCOPE_INLINE unsigned is_explicit_cluster() { return __clusterSizeInBlocks() > 1; }
+}  // namespace special
+}  // namespace cuscope_simt

@@ -11,3 +11,9 @@ typedef struct CUctx_st* CUcontext;
 typedef struct CUmod_st* CUmodule;
 typedef struct CUfunc_st* CUfunction;
 typedef int CUdevice;
+typedef unsigned int cuuint32_t;
+typedef unsigned long long cuuint64_t;
+// Made by cuTensorMapEncodeTiled on the host, and passed to kernels by value.
+typedef struct CUtensorMap_st {
+    alignas(128) cuuint64_t opaque[16];
+} CUtensorMap;

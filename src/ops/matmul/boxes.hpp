@@ -1,0 +1,28 @@
+// The launch of a matmul kernel that reads and writes boxes of its matrices, by tensor maps.
+#pragma once
+
+#include <span>
+
+#include "cuda_kernels/matmul/plan.hpp"
+#include "cuda_kernels/matmul/problem.hpp"
+#include "ops/array.hpp"
+#include "ops/launch.hpp"
+
+namespace cuscope::ops {
+
+// How the kernel reads A and B and writes C. A matrix that is stored transposed has its columns in memory one
+// after another; its distance from one row to the next in a Problem is that from one column to the next.
+struct Boxes {
+    Type in{}, out{};
+    bool transposed_a = false, transposed_b = false;
+    matmul::Box a{}, b{}, c{};
+
+    static Boxes of(const matmul::Instance& instance, Type in, bool transposed_a, bool transposed_b);
+
+    // Enqueues the product of `count` matrices.
+    void run(const core::Kernel& kernel, const Launch& launch, const core::StreamPtr& stream,
+             std::span<core::Memory* const> memories, std::byte* left, std::byte* right, std::byte* product,
+             const Problem& problem, int count) const;
+};
+
+}  // namespace cuscope::ops
