@@ -69,6 +69,7 @@ void BlockCheck::begin_block(std::uint64_t index) {
     advance();
     state_.block = state_.interval = state_.now;
     state_.mixed = 0;
+    state_.barriers_alone = launch_->published.empty() ? 1 : 0;
     std::fill(met_.begin(), met_.end(), state_.now);
     std::fill(met_in_block_.begin(), met_in_block_.end(), state_.now);
     std::fill(acquired_.begin(), acquired_.end(), 0);
@@ -115,6 +116,7 @@ void BlockCheck::warp_met(unsigned warp, unsigned lanes) {
 
 void BlockCheck::group_met(unsigned first, unsigned count) {
     settle_waiting_race();
+    state_.barriers_alone = 0;
     advance();
     const unsigned end = std::min(threads_, first + count);
     Stamp latest = 0;
@@ -128,6 +130,7 @@ void BlockCheck::group_met(unsigned first, unsigned count) {
 
 void BlockCheck::waited(unsigned thread, bool device) {
     settle_waiting_race();
+    state_.barriers_alone = 0;
     advance();
     met_[thread] = met_in_block_[thread] = state_.now;
     Stamp known = acquired_[thread];
@@ -140,6 +143,7 @@ void BlockCheck::waited(unsigned thread, bool device) {
 
 void BlockCheck::grid_met() {
     settle_waiting_race();
+    state_.barriers_alone = 0;
     advance();
     state_.interval = std::max(state_.interval, *launch_->past());
     for (Stamp& met : met_) met = std::max(met, state_.interval);
@@ -147,6 +151,7 @@ void BlockCheck::grid_met() {
 
 void BlockCheck::fence(unsigned thread) {
     settle_waiting_race();
+    state_.barriers_alone = 0;
     advance();
     fences_ = true;
     fenced_[thread] = state_.now;
@@ -225,7 +230,7 @@ void BlockCheck::check_memory(const Access& access) {
     }
     region.accessed = true;
     settle(access, region, place.space);
-    if (!access.atomic && !access.is_volatile) fill_slot(access, region, place.space);
+    if (!access.orders && !access.is_volatile) fill_slot(access, region, place.space);
 }
 
 void BlockCheck::fill_slot(const Access& access, const Region& region, Space space) {
@@ -360,8 +365,9 @@ bool BlockCheck::others_read(Stamp read, unsigned thread) const {
 // An atomic operation or a volatile access: if it writes behind a fence, it publishes what lies before the
 // fence; if it reads what was published, all that is known to this thread from then on.
 void BlockCheck::note_flags(const Access& access) {
-    if (access.reads) {
+    if (access.reads && !launch_->published.empty()) {
         if (const auto found = launch_->published.find(access.address); found != launch_->published.end()) {
+            state_.barriers_alone = 0;
             acquired_[access.thread] = std::max(acquired_[access.thread], found->second);
             all_acquired_ = std::max(all_acquired_, found->second);
         }
@@ -373,6 +379,7 @@ void BlockCheck::note_flags(const Access& access) {
         published = state_.now;
     }
     if (published == 0) return;
+    state_.barriers_alone = 0;
     Stamp& known = launch_->published[access.address];
     known = std::max({known, published, acquired_[access.thread]});
 }

@@ -44,18 +44,29 @@ void Shadow::adopt(const Cells& cells, unsigned shift) {
     release(cells_);
     cells_ = cells;
     shift_ = shift;
-    base_ = reinterpret_cast<std::uintptr_t>(cells.first) - cells.number * sizeof(Cell);
+    // Behind the shift, which fit() reads after the base.
+    __atomic_store_n(&base_, reinterpret_cast<std::uintptr_t>(cells.first) - cells.number * sizeof(Cell),
+                     __ATOMIC_RELEASE);
 }
 
+namespace {
+
+// The largest granule for an access.
+unsigned shift_for(std::uintptr_t address, std::size_t bytes) {
+    return static_cast<unsigned>(std::countr_zero(address | bytes | std::size_t{1} << largest_shift));
+}
+
+}  // namespace
+
 bool Shadow::fit(std::uintptr_t address, std::size_t bytes) {
+    // Only the kernel that calls this makes granules smaller, so cells that are small enough stay.
+    if (cells() != 0 && shift_ <= shift_for(address, bytes)) return true;
     const std::scoped_lock lock(mutex_);
     return fit_locked(address, bytes);
 }
 
 bool Shadow::fit_locked(std::uintptr_t address, std::size_t bytes) {
-    const unsigned wanted = std::min(
-        {largest_shift, static_cast<unsigned>(std::countr_zero(address | std::size_t{1} << largest_shift)),
-         static_cast<unsigned>(std::countr_zero(bytes))});
+    const unsigned wanted = shift_for(address, bytes);
     if (cells_.first != nullptr && shift_ <= wanted) return true;
     Cells made;
     if (!make(wanted, &made)) return false;

@@ -28,7 +28,7 @@ class Shadow {
     bool fit(std::uintptr_t address, std::size_t bytes);
     unsigned shift() const { return shift_; }
     // The cell of an address is cell_at(cells(), address >> shift()). 0: there are no cells yet.
-    cuscope_simt::CellBase cells() const { return base_; }
+    cuscope_simt::CellBase cells() const { return __atomic_load_n(&base_, __ATOMIC_ACQUIRE); }
     // Time began anew: what the cells say about threads is forgotten.
     void forget_times(unsigned era);
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cuscope_simt/abi.h"
+#include "host/counting/dependences.hpp"
 
 namespace cuscope::simt {
 namespace {
@@ -84,6 +85,7 @@ struct Costs {
     // Operations with floats and doubles; a fused instruction has two.
     double operations32 = 0, operations64 = 0;
     unsigned seen = 0;  // machine instructions
+    double chain = 0;   // the instructions of the longest chain that wait for each other
 
     void expand(std::string_view name) {
         for (const Expansion& it : expansions) {
@@ -94,6 +96,10 @@ struct Costs {
             return;
         }
         expand("#unknown");
+    }
+    double sum() const {
+        return integer + steps + float32 + float64 + special + control + add32 + multiply32 + add64 +
+               multiply64;
     }
     std::array<double, cuscope_simt::cost_kinds> all() const {
         return {integer + steps, float32 + std::max(add32, multiply32), float64 + std::max(add64, multiply64),
@@ -281,6 +287,7 @@ class Reader {
         }
         before_ = costs_;
         count(line, costs_);
+        depend(line);
         return false;
     }
 
@@ -298,6 +305,7 @@ class Reader {
         if (starts(to, "__tsan") || starts(to, "__ubsan") || starts(to, "__stack_chk") ||
             to == "cuscope_count" || to == "__tls_get_addr")
             return false;
+        before_ = costs_;
         if (starts(to, "*")) {
             costs_.control += 1;  // a barrier or a warp operation
         } else if (starts(to, "_Z")) {
@@ -305,12 +313,19 @@ class Reader {
         } else {
             costs_.expand(to);
         }
+        dependences_.add_call(costs_.sum() - before_.sum());
         return false;
+    }
+
+    void depend(const Line& line) {
+        const double steps = costs_.steps - before_.steps;
+        dependences_.add(line.word, line.rest, costs_.sum() - before_.sum(), steps > 0);
     }
 
     void jump(const Line& line) {
         if (fatal_.count(line.rest) != 0) {
             costs_ = before_;  // without the test
+            dependences_.drop_last();
             for (auto& begun : begun_) begun.before = begun.before.seen > costs_.seen ? costs_ : begun.before;
             return;
         }
@@ -327,22 +342,24 @@ class Reader {
             costs_.integer -= std::min(costs_.integer, 1 - unrolled);  // the test
             costs_.steps *= unrolled;
         }
-        start();
+        start(loop);
     }
 
     // Ends a part of the code. A part without a hook belongs to the block before it.
-    void start() {
+    void start(bool loop = false) {
         if (block_ != none) {
             Costs& sum = blocks_[block_].costs;
             sum.integer += costs_.integer, sum.steps += costs_.steps, sum.float32 += costs_.float32,
                 sum.float64 += costs_.float64, sum.special += costs_.special, sum.control += costs_.control,
                 sum.add32 += costs_.add32, sum.multiply32 += costs_.multiply32, sum.add64 += costs_.add64,
-                sum.multiply64 += costs_.multiply64;
+                sum.multiply64 += costs_.multiply64,
+                sum.chain += loop ? dependences_.growth(unrolled) : dependences_.longest();
             sum.branches = sum.branches || costs_.branches;
             add_pieces();
         }
         begun_.assign(1, {place_, {}});
         costs_ = before_ = {};
+        dependences_.clear();
         labels_.clear();
         hooked_ = false;
     }
@@ -398,10 +415,12 @@ class Reader {
         if (blocks_.empty()) return "";
         std::string text = "\t.section cuscope_costs,\"a\",@progbits\n\t.balign 4\n";
         for (std::size_t i = 0; i < blocks_.size(); ++i) {
+            const auto quarters = [](double count) {
+                return std::to_string(static_cast<unsigned>(std::min(65535.0, count * 4 + 0.5))) + ", ";
+            };
             text += "\t.long " + site(i) + " - .\n\t.value ";
-            for (const double count : blocks_[i].costs.all())
-                text += std::to_string(static_cast<unsigned>(std::min(65535.0, count * 4 + 0.5))) + ", ";
-            text += blocks_[i].costs.branches ? "1\n" : "0\n";
+            for (const double count : blocks_[i].costs.all()) text += quarters(count);
+            text += quarters(blocks_[i].costs.chain) + (blocks_[i].costs.branches ? "1, 0\n" : "0, 0\n");
         }
         // Behind it, the section of the assembly's own end mark.
         return text + lines_section() + "\t.text\n";
@@ -412,6 +431,7 @@ class Reader {
     std::set<std::string_view> fatal_, labels_;
     std::vector<Block> blocks_;
     std::size_t block_ = none;  // gets the instructions of the current part
+    Dependences dependences_;   // of the current part
     Costs costs_, before_;      // of the current part, and without its last instruction
     bool hooked_ = false, labels_open_ = false;
     // The places of lines in the current part, with the costs before each.

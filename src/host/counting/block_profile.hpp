@@ -51,7 +51,8 @@ struct BlockProfile {
     double shared_requests = 0, shared_wavefronts = 0;
     double barriers = 0;
 
-    // Of the warp for which these take longest: instructions, and rounds of accesses that it waits for.
+    // Of the warp for which these take longest: instructions that wait for each other, and rounds of accesses
+    // that it waits for. Of instructions that do not wait, four count as one.
     struct Chain {
         double instructions = 0, global_rounds = 0, shared_rounds = 0;
     };

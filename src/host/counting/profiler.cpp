@@ -12,9 +12,12 @@ constexpr std::uintptr_t line_bytes = 128;
 // The loads that a warp issues before it waits for the first one: nvcc moves loads of an unrolled loop to its
 // begin. An H200 shows about eight, in loops with one load and with two.
 constexpr unsigned loads_in_flight = 8;
+// The part of an instruction's latency after which the next one of the warp begins, if it does not need the
+// result: one cycle of four, since compute capability 7.0.
+constexpr double independent = 0.25;
 constexpr std::size_t most_lines = 4096;
 // For blocks whose cost is not known, in quarters of an instruction.
-constexpr cuscope_simt::BlockCost usual_cost{0, {12, 4, 0, 0, 4}, 0};
+constexpr cuscope_simt::BlockCost usual_cost{0, {12, 4, 0, 0, 4}, 10, 0, 0};
 
 std::size_t place_of(std::uint64_t unit, std::size_t slots) {
     return static_cast<std::size_t>(unit * 0x9e3779b97f4a7c15u >> 20) & (slots - 1);
@@ -66,7 +69,8 @@ void Profiler::steps(unsigned warp, const cuscope_simt::BlockCost* cost, std::ui
         profile_.instructions[kind] += instructions;
         all += instructions;
     }
-    warps_[warp].chain.instructions += all;
+    const double chain = cost->chain / 4.0 * static_cast<double>(count);
+    warps_[warp].chain.instructions += std::max(chain, all * independent);
 }
 
 void Profiler::global(unsigned warp, const WarpRequest& request, unsigned lanes, Access access) {

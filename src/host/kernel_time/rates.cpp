@@ -62,7 +62,7 @@ Rates rates_of(const DeviceModel& model) {
     rates.partial_sector = 3;
     rates.atomics_per_ns = rates.l2_bytes_per_ns / 64;
     rates.atomic_ns = 2 * 1e6 / model.properties.clock_rate;
-    rates.instruction_cycles = 3;
+    rates.instruction_cycles = 4;
     rates.l1_cycles = 35;
     rates.l2_cycles = 270;
     rates.dram_cycles = 620;

@@ -19,7 +19,7 @@ struct Rates {
     double partial_sector;  // the time to store a part of a sector / the time to store the whole
     double atomics_per_ns;  // operations, on different lines
     double atomic_ns;       // an operation on one line, after another one there
-    // Latencies in cycles.
+    // Latencies in cycles. instruction_cycles: from an instruction to one that needs its result.
     double instruction_cycles, l1_cycles, l2_cycles, dram_cycles, shared_cycles, barrier_cycles;
 };
 

@@ -16,7 +16,7 @@
 
 namespace cuscope_simt {
 
-inline constexpr unsigned abi_version = 8;
+inline constexpr unsigned abi_version = 9;
 
 // An atomic operation, a fence or a volatile poll adds one to Fiber::spin_count, and calls spin_hint when the
 // count reaches this value.
@@ -252,7 +252,9 @@ inline constexpr int cost_kinds = 5;
 struct BlockCost {
     int site;  // the distance from this field to the address that the block's call of Api::step reports
     unsigned short quarters[cost_kinds];  // of an instruction, by CostKind
+    unsigned short chain;                 // quarters of those that wait for each other's results
     unsigned short flags;                 // BlockFlags
+    unsigned short unused;
 };
 
 enum BlockFlags : unsigned short { ends_with_branch = 1 };  // a conditional jump, or one of a table

@@ -75,9 +75,38 @@ CUSCOPE_INLINE bool settle_write(Cell& cell, const CheckSlot& slot, const CheckS
     return true;
 }
 
+// An atomic operation that reads and writes. As BlockCheck::settle_cell, for cells that were written by
+// atomic operations alone in this launch, and read by none but these.
+CUSCOPE_INLINE bool settle_atomic(Cell& cell, const CheckSlot& slot, const CheckState& state, Stamp code) {
+    using namespace cuscope_simt;
+    const Stamp write = cell.write, past = *slot.past;
+    if (state.barriers_alone == 0 || cell.read >= past) return false;
+    if (write < __atomic_load_n(slot.written, __ATOMIC_RELAXED)) return false;
+    Stamp flags = 0;
+    if (write >= past) {
+        if ((write & stamp_atomic) == 0 || (write & (stamp_after_plain | stamp_hides_plain)) != 0)
+            return false;
+        if (write < state.block) {
+            flags = stamp_among_warps;
+        } else if (write >= state.interval) {
+            if (!same_warp(write, state.mine))
+                flags = stamp_among_warps;
+            else if (!same_thread(write, state.mine) && write >= state.since)
+                flags = stamp_among_lanes;
+            // Those beside it before are still beside this one.
+            if ((write & stamp_among_warps) != 0 || write >= state.since)
+                flags |= write & (stamp_among_lanes | stamp_among_warps);
+        }
+    }
+    cell.write = state.mine | code | stamp_atomic | flags;
+    return true;
+}
+
+enum class Kind { read, write, atomic };
+
 // True if the access needs no more work.
-template <bool is_write>
-CUSCOPE_INLINE bool settle(const void* address, const void* instruction) {
+template <Kind kind>
+CUSCOPE_INLINE bool settle(const void* address, unsigned long bytes, const void* instruction) {
     const Fiber* const self = cuscope_fiber;
     CheckState* const state = self->check;
     if (__builtin_expect(state == nullptr, 0)) return false;
@@ -89,15 +118,16 @@ CUSCOPE_INLINE bool settle(const void* address, const void* instruction) {
     const CheckSlot& slot = state->slots[cuscope_simt::check_slot(instruction)];
     const unsigned long at = reinterpret_cast<unsigned long>(address);
     if (__builtin_expect(slot.instruction != instruction || at - slot.begin > slot.most, 0)) return false;
+    if (kind == Kind::atomic && static_cast<unsigned long>(slot.count) << slot.shift != bytes) return false;
     const Stamp code = static_cast<Stamp>(static_cast<const char*>(instruction) - state->code);
     unsigned long number = at >> slot.shift;
     __builtin_prefetch(cuscope_simt::cell_at(slot.cells, number + 64), 1);
     for (unsigned left = slot.count;;) {
         Cell& cell = *cuscope_simt::cell_at(slot.cells, number);
-        if (__builtin_expect(
-                !(is_write ? settle_write(cell, slot, *state, code) : settle_read(cell, slot, *state, code)),
-                0))
-            return false;
+        const bool settled = kind == Kind::write  ? settle_write(cell, slot, *state, code)
+                             : kind == Kind::read ? settle_read(cell, slot, *state, code)
+                                                  : settle_atomic(cell, slot, *state, code);
+        if (__builtin_expect(!settled, 0)) return false;
         if (__builtin_expect(--left == 0, 1)) return true;
         ++number;
     }
@@ -144,11 +174,11 @@ CUSCOPE_HIDDEN void* cuscope_memset(void* to, int value, unsigned long bytes) as
 }
 
 #define HERE __builtin_return_address(0)
-#define CHECK(name, bytes, is_write)                                            \
-    void __tsan_##name(void* p) {                                               \
-        if (!is_started()) return;                                              \
-        if (settle<is_write>(p, HERE)) return;                                  \
-        settle_slowly(p, bytes, is_write ? Access::store : Access::load, HERE); \
+#define CHECK(name, bytes, is_write)                                                 \
+    void __tsan_##name(void* p) {                                                    \
+        if (!is_started()) return;                                                   \
+        if (settle < is_write ? Kind::write : Kind::read > (p, bytes, HERE)) return; \
+        settle_slowly(p, bytes, is_write ? Access::store : Access::load, HERE);      \
     }
 #define CHECK_SLOWLY(name, bytes, kind)                                \
     void __tsan_##name(void* p) {                                      \
@@ -168,7 +198,10 @@ CUSCOPE_HIDDEN void* cuscope_memset(void* to, int value, unsigned long bytes) as
 extern "C" {
 
 void cuscope_start_counting() { __atomic_store_n(&started, true, __ATOMIC_RELAXED); }
-void cuscope_count(const void* p, unsigned bytes, Access access) { settle_slowly(p, bytes, access, HERE); }
+void cuscope_count(const void* p, unsigned bytes, Access access) {
+    if (access == Access::atomic && settle<Kind::atomic>(p, bytes, HERE)) return;
+    settle_slowly(p, bytes, access, HERE);
+}
 void cuscope_synchronize(cuscope_simt::Synchronization kind) {
     Fiber* const self = cuscope_fiber;
     if (self->check != nullptr) self->api->check_synchronization(self, kind);

@@ -89,6 +89,9 @@ struct CheckState {
     CheckSlot* slots;  // check_slots of them
     unsigned thread;   // whose state this is; no thread's number: of none yet
     unsigned mixed;    // other blocks run between the steps of this one
+    // Only barriers of the whole block and meetings of warps have ordered the block's threads, and no fence
+    // or flag was used in the launch.
+    unsigned barriers_alone;
     Stamp now;         // with the time alone
     Stamp mine;        // now, with the thread
     Stamp since;       // the thread's last meeting
