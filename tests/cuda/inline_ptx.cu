@@ -239,6 +239,11 @@ __global__ void arithmetic(unsigned* failures) {
         : "+f"(loaded), "=r"(r)
         : "l"(&values[5]), "r"(wanted), "r"(threadIdx.x));
     CHECK(loaded == (wanted ? values[5] : -2.0f) && r == (threadIdx.x > 31 ? wanted : 77));
+    unsigned steps = 0;
+    asm volatile("{ .reg .pred p; LOOP: add.u32 %0, %0, 1; setp.lt.u32 p, %0, %1; @p bra LOOP; }"
+                 : "+r"(steps)
+                 : "r"(threadIdx.x % 5));
+    CHECK(steps == max(threadIdx.x % 5, 1u));
     if (threadIdx.x & 1)
         asm("popc.b32 %0, %1;" : "=r"(r) : "r"(x));
     else

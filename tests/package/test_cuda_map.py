@@ -33,6 +33,7 @@ RENAMED = {
     "stream_wait_value_64": "cuStreamWaitValue64",
     "stream_batch_mem_op": "cuStreamBatchMemOp",
     "graph_node_get_params": "cudaGraphKernelNodeGetParams",
+    "tensor_map_encode_tiled": "cuTensorMapEncodeTiled",
 }
 # Methods that are no function of CUDA: the last part of the list in runtime_methods.inc.
 OWN = {"compile", "launch_counted", "library_time_by_counts", "kernel_time", "add_device"}

@@ -158,6 +158,19 @@ def use_mipmapped_arrays(w: Worker) -> None:
     texture.close()
 
 
+@operation("TensorMap*")
+def describe_tiles(w: Worker) -> None:
+    if w.device.compute_capability < (9, 0):
+        return
+    x = cs.zeros((8, 64), np.float32, stream=w.stream)
+    tiles = cs.TensorMap(x, box=(4, 16), swizzle=w.random.choice(["none", "64B", "128B"]))
+    x.close()
+    read_all(tiles)
+    repr(tiles)
+    tiles.close()
+    assert tiles.closed
+
+
 @operation("asarray", "from_dlpack")
 def hand_arrays_over(w: Worker) -> None:
     x = w.array
