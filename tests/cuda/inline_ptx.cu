@@ -240,7 +240,7 @@ __global__ void arithmetic(unsigned* failures) {
         : "l"(&values[5]), "r"(wanted), "r"(threadIdx.x));
     CHECK(loaded == (wanted ? values[5] : -2.0f) && r == (threadIdx.x > 31 ? wanted : 77));
     unsigned steps = 0;
-    asm volatile("{ .reg .pred p; LOOP: add.u32 %0, %0, 1; setp.lt.u32 p, %0, %1; @p bra LOOP; }"
+    asm volatile("{ .reg .pred p; LOOP: mad.lo.u32 %0, %0, 1, 1; setp.lt.u32 p, %0, %1; @p bra LOOP; }"
                  : "+r"(steps)
                  : "r"(threadIdx.x % 5));
     CHECK(steps == max(threadIdx.x % 5, 1u));
