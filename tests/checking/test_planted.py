@@ -26,8 +26,6 @@ SOME = [
 NAMES = [case.kernel for case in SOME]
 SOURCES = Sources(SOME)
 
-pytestmark = pytest.mark.xdist_group("planted")  # one process compiles the kernels
-
 
 class Devices:
     """A simulated device to use. A kernel with a mistake may lose it; then there is another one."""

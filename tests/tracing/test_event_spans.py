@@ -101,13 +101,13 @@ def test_work_directly_behind_other_work_begins_where_that_ended(measured):
     assert (
         measured("""
 with cs.trace() as t:
-    for _ in range(100):
+    for _ in range(20):
         x.copy_from(page_locked, stream=stream)
         launch(x, stream)
 found, exact = split(t)
 print(len(found), (found["start"][1:] == found["end"][:-1]).all(), np.ptp(found["end"] - exact["end"]) < 1000)
 """)
-        == "200 True True\n"
+        == "40 True True\n"
     )
 
 
