@@ -72,8 +72,8 @@ class Before:
 
 
 @pytest.fixture(autouse=True)
-def count_what_earlier_tests_left(device):
-    device.synchronize()
+def count_what_earlier_tests_left(settled):
+    settled()  # releases of other devices that are still to be made are no leftovers
     Before.retired = _core.live()["retired"]
 
 
