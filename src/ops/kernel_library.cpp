@@ -49,7 +49,7 @@ bool has_machine_code(const core::Device& device) {
     return false;
 }
 
-// Its instructions are those of compute capability 9.0, and later ones lack them.
+// The file uses instructions of compute capability 9.0 that later devices lack.
 bool is_for_hopper_alone(const std::string& file) {
     return file == "matmul/10_wgmma" || file == "matmul/11_tma";
 }

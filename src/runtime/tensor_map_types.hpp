@@ -11,7 +11,8 @@ namespace cuscope {
 
 inline constexpr std::size_t most_tensor_axes = 5;
 
-// The numbers are those of CUtensorMapDataType, and so on for the other enumerations.
+// The enumerators have the numbers of CUtensorMapDataType; the other enumerations follow CUDA's in the same
+// way.
 enum class TensorMapType : int {
     uint8 = 0,
     uint16 = 1,

@@ -1,7 +1,7 @@
 // Times of work by events around it, for traces of devices that do not record their work.
 //
 // Two events stand around each piece of work in its stream. A thread that gives one piece of work to a stream
-// directly after another one needs one event between them: recording an event is most of what a trace costs.
+// directly after another one needs one event between them: recording events is most of the cost of a trace.
 //
 // Events have no time of the host's clock. So each device has an anchor: an event of an idle stream whose
 // time is known on both clocks. A new anchor is taken whenever times are read, which is at the end of a

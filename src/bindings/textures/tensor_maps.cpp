@@ -110,7 +110,7 @@ TensorMap make_tensor_map(const py::object& given, const ShapeLike& box, const O
                                         " bytes; allowed are multiples of 16 below 2**40");
         made.strides[i] = static_cast<std::uint64_t>(strides[axis]);
     }
-    if (made.rank > 0 && steps.back() != 1)
+    if (steps.back() != 1)
         throw std::invalid_argument("element_strides: is " + std::to_string(steps.back()) +
                                     " for the last axis, where the hardware knows 1 only");
     if (array.bytes == 0)

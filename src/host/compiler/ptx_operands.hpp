@@ -16,7 +16,7 @@ bool is_number(std::string_view text);
 // The C++ type of "u32"; null for another word.
 const char* type_of(std::string_view name);
 
-// `names` are the names in brackets of the statement's operands, `registers` those that the statement
+// `names` are the names in brackets of the statement's operands, `registers` the registers that the statement
 // declares.
 class PtxOperands {
   public:

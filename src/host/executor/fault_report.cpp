@@ -146,7 +146,8 @@ bool waits_at_mbarrier(const Strand* strand) {
            std::strncmp(strand->site->operation, "mbarrier.", std::strlen("mbarrier.")) == 0;
 }
 
-// What the phase of the barrier waits for. The strand waits for a change of the barrier's first half.
+// The arrivals and bytes that the phase of the barrier waits for. The strand waits for a change of the
+// barrier's first half.
 std::string state_of_mbarrier(const Strand* strand) {
     unsigned long long word = 0;
     std::memcpy(&word, static_cast<const void*>(strand->word), sizeof word);

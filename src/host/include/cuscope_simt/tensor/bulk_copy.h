@@ -31,8 +31,8 @@ inline void deliver(unsigned long long to, unsigned long long barrier, long long
     }
 }
 
-// Tells images that count or check of an access to contiguous bytes. Those that count take accesses as a warp
-// makes them: not beyond a piece of memory that is served at once, of `piece` bytes.
+// Tells counting and checking images of an access to contiguous bytes. Counting images take accesses as a
+// warp makes them: not beyond a piece of memory that is served at once, of `piece` bytes.
 CUSCOPE_INLINE void note([[maybe_unused]] const char* address, [[maybe_unused]] unsigned bytes,
                          [[maybe_unused]] unsigned piece, [[maybe_unused]] Access access) {
 #ifdef CUSCOPE_CHECKED

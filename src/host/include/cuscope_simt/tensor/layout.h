@@ -3,8 +3,7 @@
 
 namespace cuscope_simt {
 
-// What a tensor map of a simulated device holds in the 128 bytes of a CUtensorMap. The runtime writes it, and
-// kernels read it.
+// The 128 bytes of a CUtensorMap of a simulated device. The runtime writes them, and kernels read them.
 struct TensorMapLayout {
     static constexpr unsigned long long right_mark = 0x70616d20726f736eull;
 
