@@ -31,20 +31,22 @@ class Device : public std::enable_shared_from_this<Device> {
   public:
     Device(std::shared_ptr<Runtime> runtime, int ordinal, std::string name);
 
-    // The runtime that calls go to: a decorator of the device's own runtime while a trace runs.
-    Runtime& runtime() const { return *called_.load(std::memory_order_relaxed); }
+    // The runtime that calls go to: a decorator of the device's own runtime while a trace runs. Another
+    // thread may have made the decorator a moment ago, and no lock orders the two: hence acquire.
+    Runtime& runtime() const { return *called_.load(std::memory_order_acquire); }
     Runtime& own_runtime() const { return *runtime_; }
     // Null: calls go to the device's own runtime. A decorator lives as long as the process.
     void call_through(Runtime* decorator) {
         traced_ = decorator != nullptr;
         called_.store(traced_ ? decorator : released_.load(std::memory_order_relaxed),
-                      std::memory_order_relaxed);
+                      std::memory_order_release);
     }
     // The same for a decorator that has to see the calls of destructors, too. Both hold the lock of all
     // decorators.
     void check_through(Runtime* decorator) {
-        released_.store(decorator != nullptr ? decorator : runtime_.get(), std::memory_order_relaxed);
-        if (!traced_) called_.store(released_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        Runtime* const released = decorator != nullptr ? decorator : runtime_.get();
+        released_.store(released, std::memory_order_release);
+        if (!traced_) called_.store(released, std::memory_order_release);
     }
     int ordinal() const { return ordinal_; }
     const std::string& name() const { return name_; }    // "cuda:0", "host:0"
@@ -282,7 +284,7 @@ template <class Destroy>
 bool Device::release_now(const char* call, const Destroy& destroy) noexcept {
     try {
         const ReleaseScope scope(*this);
-        Runtime& runtime = *released_.load(std::memory_order_relaxed);
+        Runtime& runtime = *released_.load(std::memory_order_acquire);
         const Status status = destroy(runtime);
         if (is_put_off(status)) {
             runtime.get_last_error();
