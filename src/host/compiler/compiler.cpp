@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "host/compiler/diagnostics.hpp"
+#include "host/compiler/file_names.hpp"
 #include "host/compiler/host_compiler.hpp"
 #include "host/compiler/include_dir.hpp"
 #include "host/compiler/letters.hpp"
@@ -20,6 +21,7 @@
 #include "host/compiler/run_command.hpp"
 #include "host/compiler/source_lines.hpp"
 #include "host/compiler/temporary_directory.hpp"
+#include "host/compiler/unrolling.hpp"
 #include "host/counting/block_costs.hpp"
 #include "host/executor/image.hpp"
 #include "runtime/compile/cache.hpp"
@@ -118,7 +120,6 @@ class Compilation {
     Status preprocess(std::string* text);
     Status build(const Rewritten& rewritten, const std::vector<std::string>& instances, std::string* image);
     Status build_hooks(std::string* object);
-    std::vector<std::string> file_name_flags(const std::string& preprocessed) const;
     Status build_part(const std::string& preprocessed, std::string* image);
     Status diagnose(const std::string& registration, const std::string& log);
     Status finish(const std::string& image, CompileResult* result) const;
@@ -151,7 +152,7 @@ class Compilation {
 
 std::string Compilation::key() const {
     // Increase the number when the same request gives another result.
-    std::string key = "host image 4, interface " + std::to_string(cuscope_simt::abi_version) + "\n" +
+    std::string key = "host image 5, interface " + std::to_string(cuscope_simt::abi_version) + "\n" +
                       headers_digest(headers_) + "\n" + compiler_.path + "\n" + compiler_.version + "\n" +
                       std::to_string(target_.compute_capability_major) + "." +
                       std::to_string(target_.compute_capability_minor) + "\n";
@@ -355,41 +356,6 @@ Status Compilation::build_hooks(std::string* object) {
     return Status::success;
 }
 
-// Maps the names of files in the image's line table. A folder with only system headers (the preprocessor
-// marks them) gets another name, so that an instruction from such a header is reported with the user's line
-// that included it. The folder of this compilation is left out: it is of no use later, and would make two
-// equal compilations differ.
-std::vector<std::string> Compilation::file_name_flags(const std::string& preprocessed) const {
-    std::map<std::string, bool> folders;  // does the folder hold a file of the user's?
-    std::map<std::string, bool> files;    // is the file a system header?
-    for (std::size_t at = 0; at < preprocessed.size(); at = preprocessed.find('\n', at) + 1) {
-        std::string_view line = std::string_view(preprocessed).substr(at);
-        line = line.substr(0, line.find('\n'));
-        const std::size_t open = line.find('"'), close = line.rfind('"');
-        if (line.starts_with("# ") && open < close && line.find('\\') == std::string_view::npos) {
-            // The expansion of a system header's macro in another file is marked, too, so one mark without
-            // it tells that the file is the user's.
-            const auto file =
-                files.try_emplace(std::string(line.substr(open + 1, close - open - 1)), true).first;
-            file->second = file->second && line.find(" 3", close) != std::string_view::npos;
-        }
-        if (preprocessed.find('\n', at) == std::string::npos) break;
-    }
-    for (const auto& [file, system] : files)
-        if (file.starts_with('/')) {
-            bool& users = folders[file.substr(0, file.rfind('/'))];
-            users = users || !system;
-        }
-    folders[headers_] = false;
-    std::vector<std::string> flags{
-        "-fdebug-prefix-map=" + directory_->path() + "=/cuscope",
-        "-fdebug-prefix-map=.." + std::string(library_folder) + "=" + std::string(foreign_folder)};
-    for (const auto& [folder, users] : folders)
-        if (!users && !folder.empty() && folder.find('=') == std::string::npos)
-            flags.push_back("-fdebug-prefix-map=" + folder + "=" + std::string(foreign_folder));
-    return flags;
-}
-
 Status Compilation::build(const Rewritten& rewritten, const std::vector<std::string>& instances,
                           std::string* image) {
     std::vector<Registration> kernels = registrations(rewritten, request_.name_expressions, instances);
@@ -403,11 +369,18 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
     }
     // When accesses are counted, a thread may have to wait for other threads to catch up.
     const bool waits = rewritten.waits || counts;
-    const std::vector<std::string> file_names = file_name_flags(rewritten.text);
+    const std::vector<std::string> file_names =
+        file_name_flags(rewritten.text, {directory_->path(), std::string("..") + library_folder, headers_});
     const std::string input = directory_->path() + "/image.ii", output = directory_->path() + "/image.so";
+    std::string source = rewritten.text;
+    if (compiler_.is_clang) {
+        source = with_clang_unrolling(source);
+    } else if (request_.kind == ImageKind::timing) {
+        source = with_gcc_unrolling(source);
+    }
     for (;;) {
         const std::string registration = registration_code(kernels, rewritten.globals, flags, waits);
-        if (!write_file(input, rewritten.text + registration))
+        if (!write_file(input, source + registration))
             return fail(Status::operating_system, "cannot write to " + directory_->path());
         std::vector<std::string> arguments{compiler_.path, options_.standard, "-x", "c++-cpp-output"};
         if (!options_.warnings) arguments.push_back("-w");

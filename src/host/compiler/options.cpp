@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "host/compiler/word_lists.hpp"
+
 namespace cuscope::simt {
 namespace {
 
@@ -70,11 +72,6 @@ constexpr std::array<std::string_view, 26> ignored_values{"arch",
                                                           "minimal",
                                                           "device-stack-protector"};
 
-template <std::size_t n>
-bool holds(const std::array<std::string_view, n>& list, std::string_view word) {
-    return std::find(list.begin(), list.end(), word) != list.end();
-}
-
 // Relative paths are relative to this process's directory, wherever the compiler runs.
 std::string absolute(std::string_view path) {
     std::error_code error;
@@ -82,7 +79,7 @@ std::string absolute(std::string_view path) {
     return error ? std::string(path) : result.string();
 }
 
-bool is_number(std::string_view text) {
+bool all_digits(std::string_view text) {
     return !text.empty() &&
            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -134,7 +131,7 @@ class Translator {
         } else if (name == "rdc" || name == "relocatable-device-code") {
             const std::string text = value(after, attached);
             if (text != "false") refuse("a module is one source on cuscope's host runtime");
-        } else if (dashes == 1 && body[0] == 'O' && (body.size() == 1 || is_number(body.substr(1)))) {
+        } else if (dashes == 1 && body[0] == 'O' && (body.size() == 1 || all_digits(body.substr(1)))) {
             // Kernels are always compiled with -O2.
         } else if (!attached && holds(ignored_flags, name)) {
         } else if (holds(ignored_values, name)) {

@@ -9,6 +9,7 @@
 #include "host/compiler/ptx.hpp"
 #include "host/compiler/ptx_operands.hpp"
 #include "host/compiler/ptx_tensor.hpp"
+#include "host/compiler/word_lists.hpp"
 
 namespace cuscope::simt {
 namespace {
@@ -89,11 +90,6 @@ constexpr std::array<std::string_view, 11> barriers{
     "bar.sync",         "bar.arrive",         "bar.cta.sync",         "bar.cta.arrive",
     "barrier.sync",     "barrier.arrive",     "barrier.sync.aligned", "barrier.arrive.aligned",
     "barrier.cta.sync", "barrier.cta.arrive", "bar.warp.sync"};
-
-template <std::size_t n>
-bool holds(const std::array<std::string_view, n>& list, std::string_view word) {
-    return std::find(list.begin(), list.end(), word) != list.end();
-}
 
 template <std::size_t n>
 bool begins_with_one_of(const std::array<std::string_view, n>& list, std::string_view word) {
