@@ -237,7 +237,7 @@ Status CudaRuntime::launch_counted(const LaunchConfig&, KernelHandle, void**, Ke
     return failed(Status::not_supported);
 }
 
-Status CudaRuntime::library_time_by_counts(LibraryHandle, const CompileRequest&) {
+Status CudaRuntime::kernel_time_by_counts(KernelHandle, const CompileRequest&) {
     return failed(Status::not_supported);
 }
 

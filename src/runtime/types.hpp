@@ -161,7 +161,7 @@ struct KernelDescription {
 
 // The kinds of images that a source is compiled to. GPUs have plain ones only. The others call hooks:
 // counting: for Runtime::launch_counted.
-// timing: for Runtime::library_time_by_counts; counts, and has short loops unrolled as on a GPU.
+// timing: for Runtime::kernel_time_by_counts; counts, and has short loops unrolled as on a GPU.
 // checking: for LaunchConfig::checked.
 enum class ImageKind : int { plain, counting, timing, checking };
 
@@ -174,6 +174,9 @@ struct CompileRequest {
     std::vector<std::string> name_expressions;                 // instances of templates: "scale<float>"
     bool use_cache = true;
     ImageKind kind = ImageKind::plain;
+    // The name of the only kernel that is wanted, as the plain image has it; empty: all. Others may be left
+    // out.
+    std::string only;
 };
 
 struct CompileResult {

@@ -36,7 +36,7 @@ RENAMED = {
     "tensor_map_encode_tiled": "cuTensorMapEncodeTiled",
 }
 # Methods that are no function of CUDA: the last part of the list in runtime_methods.inc.
-OWN = {"compile", "launch_counted", "library_time_by_counts", "kernel_time", "add_device"}
+OWN = {"compile", "launch_counted", "kernel_time_by_counts", "kernel_time", "add_device"}
 # The functions, flags and types of the five documents that cuscope follows.
 OF_DOCUMENTS = re.findall(
     r"\w+",

@@ -105,8 +105,8 @@ std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRe
     for (const auto& kernel : module->kernels_) kernel->compiled_from(source);
     if (device->runtime().simulated()) {
         module->instrument_with(request);
-        const auto timing = std::make_shared<KernelTiming>(device, request);
-        for (const auto& kernel : module->kernels_) kernel->time_with(timing);
+        for (const auto& kernel : module->kernels_)
+            kernel->time_with(std::make_unique<KernelTiming>(device, source));
     }
     std::string missing;
     for (const KernelNames& found : find_kernels(request.source)) {
@@ -248,7 +248,7 @@ Kernel::Kernel(DevicePtr device, std::shared_ptr<Library> library, KernelHandle 
 InstrumentedImage::InstrumentedImage(DevicePtr device, CompileRequest request)
     : device_(std::move(device)), request_(std::move(request)) {}
 
-void KernelTiming::prepare_once(LibraryHandle library) {
+void KernelTiming::prepare_once(KernelHandle kernel) {
     const char* const choice = std::getenv("CUSCOPE_KERNEL_TIME");
     const std::string_view source = choice == nullptr ? "" : choice;
     if (!source.empty() && source != "counts" && source != "bytes")
@@ -257,7 +257,7 @@ void KernelTiming::prepare_once(LibraryHandle library) {
     if (source != "bytes") {
         const DeviceScope scope(*device_);
         const Look looking;
-        const Status status = device_->runtime().library_time_by_counts(library, request_);
+        const Status status = device_->runtime().kernel_time_by_counts(kernel, *request_);
         if (status != Status::success) device_->runtime().get_last_error();
         if (status == Status::not_ready) throw Interrupted();
     }

@@ -39,24 +39,24 @@ class InstrumentedImage {
     std::shared_ptr<Library> library_;
 };
 
-// Makes the simulated times of a library's kernels come from counts.
+// Makes the simulated times of a kernel come from counts.
 class KernelTiming {
   public:
-    // The request that the library was compiled from.
-    KernelTiming(DevicePtr device, CompileRequest request)
+    // The request that the kernel's library was compiled from.
+    KernelTiming(DevicePtr device, std::shared_ptr<const CompileRequest> request)
         : device_(std::move(device)), request_(std::move(request)) {}
     // Does nothing if CUSCOPE_KERNEL_TIME=bytes. Done once: before the first launch whose duration is not
     // given.
-    void prepare(LibraryHandle library) {
-        if (!done_.load(std::memory_order_acquire)) prepare_once(library);
+    void prepare(KernelHandle kernel) {
+        if (!done_.load(std::memory_order_acquire)) prepare_once(kernel);
     }
 
   private:
-    void prepare_once(LibraryHandle library);
+    void prepare_once(KernelHandle kernel);
 
     std::atomic<bool> done_{false};
     const DevicePtr device_;
-    const CompileRequest request_;
+    const std::shared_ptr<const CompileRequest> request_;
 };
 
 class Kernel {
@@ -69,7 +69,7 @@ class Kernel {
     // Only to be called before other threads have the kernel.
     void count_with(std::shared_ptr<InstrumentedImage> image) { counting_ = std::move(image); }
     void check_with(std::shared_ptr<InstrumentedImage> image) { checking_ = std::move(image); }
-    void time_with(std::shared_ptr<KernelTiming> timing) { timing_ = std::move(timing); }
+    void time_with(std::unique_ptr<KernelTiming> timing) { timing_ = std::move(timing); }
     void compiled_from(std::shared_ptr<const CompileRequest> request) { request_ = std::move(request); }
     // Null if the source is not known.
     const CompileRequest* request() const { return request_.get(); }
@@ -109,7 +109,7 @@ class Kernel {
                             std::span<Argument> arguments) const;
     // To be called before a launch or a kernel node with this configuration is made, unless it is checked.
     void prepare_time(const LaunchConfig& config) const {
-        if (timing_ && config.duration_ns < 0) timing_->prepare(library_->get());
+        if (timing_ && config.duration_ns < 0) timing_->prepare(handle_);
     }
 
     KernelHandle handle() const { return handle_; }
@@ -134,7 +134,7 @@ class Kernel {
     std::string name_, lowered_;
     std::vector<ParameterCheck> parameters_;
     std::shared_ptr<InstrumentedImage> counting_, checking_;  // null: the source is not known
-    std::shared_ptr<KernelTiming> timing_;                    // null: the time never comes from counts
+    std::unique_ptr<KernelTiming> timing_;                    // null: the time never comes from counts
     std::shared_ptr<const CompileRequest> request_;           // null: the source is not known
     std::string unchecked_ = "it was loaded from a compiled image, without its source";
     const char* label_ = nullptr;  // the name, for notes

@@ -1,4 +1,7 @@
 // The host runtime's launches.
+#include <algorithm>
+#include <string_view>
+
 #include "host/counting/line_counts.hpp"
 #include "host/effects/kernel.hpp"
 #include "host/graph/nodes/captured.hpp"
@@ -22,6 +25,18 @@ LaunchProfile::Peaks peaks_of(const DeviceModel& model) {
     // A warp has 32 lanes, and a fused operation counts twice.
     return {model.kernel_rate, rates.l2_bytes_per_ns, rates.pipes[1] * cycles * 64,
             rates.pipes[2] * cycles * 64, rates.issue * cycles};
+}
+
+// A source with many instances of templates has much code, which takes long to compile for times. A program
+// launches few of them, so each gets an image of its own.
+bool is_compiled_alone(const LoadedKernel& loaded) {
+    constexpr int most_together = 4;
+    const auto is_instance = [](const cuscope_simt::KernelEntry& entry) {
+        return std::string_view(entry.name).ends_with('>');
+    };
+    const auto& kernels = loaded.image->kernels();
+    return is_instance(*loaded.entry) &&
+           std::count_if(kernels.begin(), kernels.end(), is_instance) > most_together;
 }
 
 // Launches a kernel in a stream. With `counting` set it runs the counting image and waits for the kernel.
@@ -98,14 +113,17 @@ Status HostRuntime::launch_counted(const LaunchConfig& config, KernelHandle kern
     return Status::success;
 }
 
-Status HostRuntime::library_time_by_counts(LibraryHandle handle, const CompileRequest& request) {
+Status HostRuntime::kernel_time_by_counts(KernelHandle handle, const CompileRequest& request) {
     CompileRequest timing = request;
     timing.kind = ImageKind::timing;
     int device = 0;
     {
         ENTER(other);
-        if (machine_.libraries.find(handle) == nullptr) return invalid_handle("library");
-        device = thread().device;
+        LoadedKernel loaded;
+        TRY(machine_.libraries.load_kernel(handle, &loaded));
+        device = loaded.device->ordinal;
+        if (loaded.kernel->counting.contains(device)) return Status::success;
+        if (is_compiled_alone(loaded)) timing.only = loaded.entry->name;
     }
     // Errors of compiling are not errors of the program.
     CompileResult result;
@@ -116,12 +134,13 @@ Status HostRuntime::library_time_by_counts(LibraryHandle handle, const CompileRe
     // Its initialisers need not run: each launch gives constants the values of the launched image, and
     // kernels with other variables are not counted.
     ENTER(other);
-    const Found<Library> library = machine_.libraries.find(handle);
-    if (library == nullptr) return invalid_handle("library");
-    library->counting.try_emplace(device, std::move(image));
-    for (const auto& kernel : library->kernels)
-        if (library->counting[device]->kernel(kernel->lowered) != nullptr)
-            kernel->shapes.try_emplace(device, std::make_shared<KernelShapes>());
+    const Found<Kernel> launched = machine_.libraries.find_kernel(handle);
+    if (launched == nullptr) return invalid_handle("kernel");
+    for (const auto& kernel : launched->library->kernels) {
+        if (image->kernel(kernel->lowered) == nullptr) continue;
+        kernel->counting.try_emplace(device, image);
+        kernel->shapes.try_emplace(device, std::make_shared<KernelShapes>());
+    }
     return Status::success;
 }
 

@@ -152,7 +152,7 @@ class Compilation {
 
 std::string Compilation::key() const {
     // Increase the number when the same request gives another result.
-    std::string key = "host image 5, interface " + std::to_string(cuscope_simt::abi_version) + "\n" +
+    std::string key = "host image 6, interface " + std::to_string(cuscope_simt::abi_version) + "\n" +
                       headers_digest(headers_) + "\n" + compiler_.path + "\n" + compiler_.version + "\n" +
                       std::to_string(target_.compute_capability_major) + "." +
                       std::to_string(target_.compute_capability_minor) + "\n";
@@ -168,6 +168,7 @@ std::string Compilation::key() const {
     add("flag", options_.standard);
     for (const std::string& option : options_.preprocessor) add("option", option);
     add("warnings", options_.warnings ? "1" : "0");
+    add("only", request_.only);
     for (const std::string& expression : request_.name_expressions) add("expression", expression);
     return key;
 }
@@ -358,7 +359,8 @@ Status Compilation::build_hooks(std::string* object) {
 
 Status Compilation::build(const Rewritten& rewritten, const std::vector<std::string>& instances,
                           std::string* image) {
-    std::vector<Registration> kernels = registrations(rewritten, request_.name_expressions, instances);
+    std::vector<Registration> kernels =
+        registrations(rewritten, request_.name_expressions, instances, request_.only);
     std::string hooks;
     unsigned flags = rewritten.flags;
     const bool checks = request_.kind == ImageKind::checking;
@@ -378,6 +380,7 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
     } else if (request_.kind == ImageKind::timing) {
         source = with_gcc_unrolling(source);
     }
+    const bool unrolled = !compiler_.is_clang && source != rewritten.text;
     for (;;) {
         const std::string registration = registration_code(kernels, rewritten.globals, flags, waits);
         if (!write_file(input, source + registration))
@@ -389,6 +392,9 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
         arguments.insert(arguments.end(), file_names.begin(), file_names.end());
         for (const std::string& flag : instrumentation_flags(compiler_, request_.kind))
             arguments.push_back(flag);
+        // Where the source says which loops to unroll, -O3 would unroll others around them, too: many times
+        // the code, and no better times.
+        if (unrolled) arguments.emplace_back("-O2");
         CommandResult answer;
         if (counts) {
             // The assembly is changed before it is assembled, by a second command.
@@ -447,7 +453,7 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
 
 Status Compilation::build_part(const std::string& preprocessed, std::string* image) {
     const auto build_with = [&](const DevicePart& part) {
-        const Rewritten rewritten = rewrite(part.texts[0]);
+        const Rewritten rewritten = rewrite(part.texts[0], request_.only);
         if (!rewritten.problems.empty())
             return fail(Status::invalid_source,
                         format_problems(rewritten.problems, request_.source, request_.file_name));

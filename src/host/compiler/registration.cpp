@@ -51,7 +51,7 @@ std::string quoted(const std::string& text) {
 
 std::vector<Registration> registrations(const Rewritten& rewritten,
                                         const std::vector<std::string>& expressions,
-                                        const std::vector<std::string>& instances) {
+                                        const std::vector<std::string>& instances, const std::string& only) {
     std::vector<Registration> result;
     const auto add = [&result](Registration registration) {
         const std::string bare = without_spaces(registration.name);
@@ -96,6 +96,7 @@ std::vector<Registration> registrations(const Rewritten& rewritten,
     }
     for (const std::string& expression : expressions) add_instance(expression_name(expression), false);
     for (const std::string& instance : instances) add_instance(instance, true);
+    if (!only.empty()) std::erase_if(result, [&](const Registration& it) { return it.name != only; });
     return result;
 }
 

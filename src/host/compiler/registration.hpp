@@ -23,10 +23,10 @@ struct Registration {
 };
 
 // The kernels that the source defines, the kernels that name expressions name, and instances that host code
-// launches. Each is there once.
+// launches. Each is there once. `only`: the name of the only one that is wanted, or empty.
 std::vector<Registration> registrations(const Rewritten& rewritten,
                                         const std::vector<std::string>& expressions,
-                                        const std::vector<std::string>& instances);
+                                        const std::vector<std::string>& instances, const std::string& only);
 
 // The compiler reports the errors of a kernel in the "file" registration_file(name).
 std::string registration_code(const std::vector<Registration>& kernels,

@@ -19,8 +19,8 @@ namespace {
 
 class Rewriter {
   public:
-    explicit Rewriter(std::string_view text)
-        : text_(text), source_(tokenize(text)), tokens_(source_.list), declarations_(tokens_) {}
+    Rewriter(std::string_view text, std::string_view only)
+        : text_(text), only_(only), source_(tokenize(text)), tokens_(source_.list), declarations_(tokens_) {}
 
     Rewritten run() {
         for (const Declaration& declaration : declarations_.list()) declare(declaration);
@@ -104,6 +104,7 @@ class Rewriter {
             kernel.launches_graphs = launching_.count(tokens_[declaration.name_end - 1].text) != 0;
         if (declaration.is_explicit_instantiation) {
             if (!is(declaration.name_end - 1, ">")) return;
+            if (!only_.empty() && kernel.name != only_) insert(tokens_[declaration.begin].offset, "extern ");
         } else {
             kernel.is_template = declaration.template_begin != no_token;
         }
@@ -589,7 +590,7 @@ class Rewriter {
         return result;
     }
 
-    std::string_view text_;
+    std::string_view text_, only_;
     Tokens source_;
     const std::vector<Token>& tokens_;
     Declarations declarations_;
@@ -607,6 +608,8 @@ class Rewriter {
 
 }  // namespace
 
-Rewritten rewrite(std::string_view preprocessed) { return Rewriter(preprocessed).run(); }
+Rewritten rewrite(std::string_view preprocessed, std::string_view only) {
+    return Rewriter(preprocessed, only).run();
+}
 
 }  // namespace cuscope::simt

@@ -38,6 +38,8 @@ struct Rewritten {
     bool waits = false;  // a thread may have to wait for another thread
 };
 
-Rewritten rewrite(std::string_view preprocessed);
+// `only`: the only instance of a template that is wanted, or empty. No code is made for other instances that
+// the source asks for.
+Rewritten rewrite(std::string_view preprocessed, std::string_view only);
 
 }  // namespace cuscope::simt

@@ -30,8 +30,10 @@ std::optional<unsigned> copies(const std::vector<Token>& words) {
     return std::min(number, most);
 }
 
-// Replaces each `#pragma unroll`. The function gets the pragma and its number of copies, which is 0 if no
-// loop follows.
+bool begins_loop(const Token& token) { return token.is("for") || token.is("while") || token.is("do"); }
+
+// Replaces each `#pragma unroll`. The function gets the pragma, its number of copies, which is 0 if no loop
+// follows.
 template <class Replace>
 std::string with_pragmas(std::string_view preprocessed, Replace replace) {
     std::string result;
@@ -48,7 +50,7 @@ std::string with_pragmas(std::string_view preprocessed, Replace replace) {
     };
     while (lexer.next(&token)) {
         if (token.kind != TokenKind::directive) {
-            end_pragma(token.is("for") || token.is("while") || token.is("do"));
+            end_pragma(begins_loop(token));
         } else if (const auto found = copies(Lexer::inside(preprocessed, token))) {
             end_pragma(false);
             number = found;

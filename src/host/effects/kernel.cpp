@@ -38,7 +38,7 @@ bool may_change_variables(const simt::Image& image) {
 
 std::shared_ptr<simt::Sampling> make_sampling(const MemoryRegistry& memory, const LoadedKernel& loaded,
                                               std::uint64_t blocks) {
-    const auto& image = loaded.kernel->library->counting[loaded.device->ordinal];
+    const auto& image = loaded.kernel->counting[loaded.device->ordinal];
     const auto counting = std::make_shared<simt::Counting>();
     memory.for_each([&](const Allocation& allocation) {
         if (!allocation.fixed) counting->allow(allocation.base, allocation.bytes);

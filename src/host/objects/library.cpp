@@ -151,8 +151,10 @@ void Libraries::forget_device(int device) {
         if (loaded == library.instances.end()) return;
         for (const auto& global : loaded->second->globals()) machine_.memory.remove(global.address);
         library.instances.erase(loaded);
-        library.counting.erase(device);
-        for (const auto& kernel : library.kernels) kernel->shapes.erase(device);
+        for (const auto& kernel : library.kernels) {
+            kernel->counting.erase(device);
+            kernel->shapes.erase(device);
+        }
     });
     release_unloaded();
 }

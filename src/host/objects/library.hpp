@@ -20,9 +20,6 @@ struct Library {
     std::string image;
     std::map<int, std::shared_ptr<simt::Image>> instances;  // one for each device that uses it
     std::vector<std::unique_ptr<Kernel>> kernels;
-    // By device: images that count what the kernels do. Where there is one, the times of the kernels come
-    // from counts, else from the bytes of their arguments.
-    std::map<int, std::shared_ptr<simt::Image>> counting;
 };
 
 class Libraries {
