@@ -71,6 +71,9 @@ void name_overloads(std::vector<KernelDescription>& kernels) {
     }
 }
 
+// An instance of a template, which its name alone tells from all other kernels.
+bool is_instance(const Kernel& kernel) { return kernel.name().ends_with('>'); }
+
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
@@ -104,9 +107,17 @@ std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRe
     const auto source = std::make_shared<const CompileRequest>(request);
     for (const auto& kernel : module->kernels_) kernel->compiled_from(source);
     if (device->runtime().simulated()) {
-        module->instrument_with(request);
-        for (const auto& kernel : module->kernels_)
-            kernel->time_with(std::make_unique<KernelTiming>(device, source));
+        // A source with many instances of templates has much code, which takes long to compile. A program
+        // looks into few of them, so each gets images of its own.
+        constexpr int most_together = 4;
+        const auto instances = std::count_if(module->kernels_.begin(), module->kernels_.end(),
+                                             [](const auto& kernel) { return is_instance(*kernel); });
+        const bool apart = instances > most_together;
+        module->instrument_with(source, apart);
+        for (const auto& kernel : module->kernels_) {
+            std::string only = apart && is_instance(*kernel) ? kernel->name() : "";
+            kernel->time_with(std::make_unique<KernelTiming>(device, source, std::move(only)));
+        }
     }
     std::string missing;
     for (const KernelNames& found : find_kernels(request.source)) {
@@ -128,14 +139,18 @@ std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRe
 }
 
 void Module::instrument_with(const CompileRequest& request) {
-    CompileRequest counts = request, checks = request;
-    counts.kind = ImageKind::counting;
-    checks.kind = ImageKind::checking;
-    const auto counting = std::make_shared<InstrumentedImage>(device_, std::move(counts));
-    const auto checking = std::make_shared<InstrumentedImage>(device_, std::move(checks));
+    instrument_with(std::make_shared<const CompileRequest>(request), false);
+}
+
+void Module::instrument_with(const std::shared_ptr<const CompileRequest>& request, bool instances_apart) {
+    const auto image = [&](ImageKind kind, const std::string& only) {
+        return std::make_shared<InstrumentedImage>(device_, request, kind, only);
+    };
+    const auto counting = image(ImageKind::counting, ""), checking = image(ImageKind::checking, "");
     for (const auto& kernel : kernels_) {
-        kernel->count_with(counting);
-        kernel->check_with(checking);
+        const bool apart = instances_apart && is_instance(*kernel);
+        kernel->count_with(apart ? image(ImageKind::counting, kernel->name()) : counting);
+        kernel->check_with(apart ? image(ImageKind::checking, kernel->name()) : checking);
     }
 }
 
@@ -245,8 +260,9 @@ Kernel::Kernel(DevicePtr device, std::shared_ptr<Library> library, KernelHandle 
     load_parameters(demangled == lowered_ ? std::vector<Parameter>{} : parse_parameters(demangled));
 }
 
-InstrumentedImage::InstrumentedImage(DevicePtr device, CompileRequest request)
-    : device_(std::move(device)), request_(std::move(request)) {}
+InstrumentedImage::InstrumentedImage(DevicePtr device, std::shared_ptr<const CompileRequest> request,
+                                     ImageKind kind, std::string only)
+    : device_(std::move(device)), request_(std::move(request)), kind_(kind), only_(std::move(only)) {}
 
 void KernelTiming::prepare_once(KernelHandle kernel) {
     const char* const choice = std::getenv("CUSCOPE_KERNEL_TIME");
@@ -255,9 +271,11 @@ void KernelTiming::prepare_once(KernelHandle kernel) {
         throw std::invalid_argument("CUSCOPE_KERNEL_TIME is '" + std::string(source) +
                                     "': allowed are 'counts' (the default) and 'bytes'");
     if (source != "bytes") {
+        CompileRequest request = *request_;
+        request.only = only_;
         const DeviceScope scope(*device_);
         const Look looking;
-        const Status status = device_->runtime().kernel_time_by_counts(kernel, *request_);
+        const Status status = device_->runtime().kernel_time_by_counts(kernel, request);
         if (status != Status::success) device_->runtime().get_last_error();
         if (status == Status::not_ready) throw Interrupted();
     }
@@ -277,11 +295,14 @@ KernelHandle InstrumentedImage::kernel(const std::string& lowered) {
     std::shared_ptr<Library> library = keep(nullptr);
     if (!library) {
         // Not under the lock, because compiling takes long and may be interrupted.
+        CompileRequest request = *request_;
+        request.kind = kind_;
+        request.only = only_;
         CompileResult result;
-        const Doing doing({.doing = "compiling " + request_.file_name + " once more"});
-        const Status status = device_->runtime().compile(request_, &result);
-        if (status != Status::success) fail_compile(*device_, status, request_, result.log);
-        library = keep(load_library(device_, result.image, request_.file_name));
+        const Doing doing({.doing = "compiling " + request.file_name + " once more"});
+        const Status status = device_->runtime().compile(request, &result);
+        if (status != Status::success) fail_compile(*device_, status, request, result.log);
+        library = keep(load_library(device_, result.image, request.file_name));
     }
     KernelHandle handle = nullptr;
     device_->check(device_->runtime().library_get_kernel(&handle, library->get(), lowered.c_str()),

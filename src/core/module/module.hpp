@@ -23,18 +23,22 @@ struct LibraryTraits {
 };
 using Library = unique_handle<LibraryTraits>;
 
-// The image that counts a module's operations, or checks them: compiled from the same source when it is first
+// The image that counts what kernels do, or checks them: compiled from the same source when it is first
 // needed.
 class InstrumentedImage {
   public:
-    // The request says whether it counts or checks.
-    InstrumentedImage(DevicePtr device, CompileRequest request);
+    // The request that the kernels were compiled from. `only`: the name of the only kernel that the image is
+    // for, or empty.
+    InstrumentedImage(DevicePtr device, std::shared_ptr<const CompileRequest> request, ImageKind kind,
+                      std::string only);
     // Valid as long as this object lives, until the device is reset.
     KernelHandle kernel(const std::string& lowered);
 
   private:
     DevicePtr device_;
-    CompileRequest request_;
+    const std::shared_ptr<const CompileRequest> request_;
+    const ImageKind kind_;
+    const std::string only_;
     std::mutex mutex_;
     std::shared_ptr<Library> library_;
 };
@@ -42,9 +46,9 @@ class InstrumentedImage {
 // Makes the simulated times of a kernel come from counts.
 class KernelTiming {
   public:
-    // The request that the kernel's library was compiled from.
-    KernelTiming(DevicePtr device, std::shared_ptr<const CompileRequest> request)
-        : device_(std::move(device)), request_(std::move(request)) {}
+    // The request that the kernel's library was compiled from. `only` as above.
+    KernelTiming(DevicePtr device, std::shared_ptr<const CompileRequest> request, std::string only)
+        : device_(std::move(device)), request_(std::move(request)), only_(std::move(only)) {}
     // Does nothing if CUSCOPE_KERNEL_TIME=bytes. Done once: before the first launch whose duration is not
     // given.
     void prepare(KernelHandle kernel) {
@@ -57,6 +61,7 @@ class KernelTiming {
     std::atomic<bool> done_{false};
     const DevicePtr device_;
     const std::shared_ptr<const CompileRequest> request_;
+    const std::string only_;
 };
 
 class Kernel {
@@ -166,6 +171,8 @@ class Module {
     explicit Module(DevicePtr device) : device_(std::move(device)) {}
 
   private:
+    void instrument_with(const std::shared_ptr<const CompileRequest>& request, bool instances_apart);
+
     DevicePtr device_;
     std::shared_ptr<Library> library_;
     std::vector<std::shared_ptr<Kernel>> kernels_;

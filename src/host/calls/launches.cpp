@@ -1,7 +1,4 @@
 // The host runtime's launches.
-#include <algorithm>
-#include <string_view>
-
 #include "host/counting/line_counts.hpp"
 #include "host/effects/kernel.hpp"
 #include "host/graph/nodes/captured.hpp"
@@ -25,18 +22,6 @@ LaunchProfile::Peaks peaks_of(const DeviceModel& model) {
     // A warp has 32 lanes, and a fused operation counts twice.
     return {model.kernel_rate, rates.l2_bytes_per_ns, rates.pipes[1] * cycles * 64,
             rates.pipes[2] * cycles * 64, rates.issue * cycles};
-}
-
-// A source with many instances of templates has much code, which takes long to compile for times. A program
-// launches few of them, so each gets an image of its own.
-bool is_compiled_alone(const LoadedKernel& loaded) {
-    constexpr int most_together = 4;
-    const auto is_instance = [](const cuscope_simt::KernelEntry& entry) {
-        return std::string_view(entry.name).ends_with('>');
-    };
-    const auto& kernels = loaded.image->kernels();
-    return is_instance(*loaded.entry) &&
-           std::count_if(kernels.begin(), kernels.end(), is_instance) > most_together;
 }
 
 // Launches a kernel in a stream. With `counting` set it runs the counting image and waits for the kernel.
@@ -119,11 +104,10 @@ Status HostRuntime::kernel_time_by_counts(KernelHandle handle, const CompileRequ
     int device = 0;
     {
         ENTER(other);
-        LoadedKernel loaded;
-        TRY(machine_.libraries.load_kernel(handle, &loaded));
-        device = loaded.device->ordinal;
-        if (loaded.kernel->counting.contains(device)) return Status::success;
-        if (is_compiled_alone(loaded)) timing.only = loaded.entry->name;
+        const Found<Kernel> kernel = machine_.libraries.find_kernel(handle);
+        if (kernel == nullptr) return invalid_handle("kernel");
+        device = thread().device;
+        if (kernel->counting.contains(device)) return Status::success;
     }
     // Errors of compiling are not errors of the program.
     CompileResult result;

@@ -1,4 +1,4 @@
-"""Instances of templates: if a source has many, each is compiled alone for its time."""
+"""If a source has many instances of templates, each is compiled alone to be counted, timed or checked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import cuscope as cs
 
 pytestmark = [
-    pytest.mark.host_only("a real GPU measures times"),
+    pytest.mark.host_only("a real GPU measures times, and counts nothing"),
     pytest.mark.usefixtures("times_from_counts"),
 ]
 
@@ -60,3 +60,19 @@ def test_instances_by_name_expressions_have_times():
     names = [f"sums::add<float, {steps}>" for steps in STEPS]
     module = cs.Module(TEMPLATE + "}", name_expressions=names)
     assert seconds(module, "float32", 32) == seconds(cs.Module(MANY), "float32", 32)
+
+
+def test_counts_do_not_depend_on_the_other_instances():
+    alone = cs.Module(TEMPLATE + "template __global__ void add<float, 64>(const float*, float*);\n}")
+    x, y = cs.zeros(64 * 32, np.float32), cs.zeros(32, np.float32)
+    many, one = (m["sums::add<float, 64>"].count(x, y, grid=1, block=32) for m in (cs.Module(MANY), alone))
+    assert str(many) == str(one)
+
+
+def test_check_names_the_instance_with_the_mistake():
+    module = cs.Module(MANY)
+    x, y = cs.zeros(63 * 32, np.float32), cs.zeros(32, np.float32)  # one row less than the instance reads
+    with cs.check() as report:
+        module["sums::add<float, 32>"].launch(x, y, grid=1, block=32)
+        module["sums::add<float, 64>"].launch(x, y, grid=1, block=32)
+    assert {found.kernel for found in report.findings} == {"sums::add<float, 64>"}
