@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import cuscope as cs
@@ -279,7 +279,9 @@ def times_of_a_small_program(model: cs.Model) -> list[float]:
     with cs.add_host_device(model) as device:
         # A device counts from the host's clock, which only moves on, so all times are differences.
         begin = cs.clock()
-        kernel = cs.Module("__global__ void add(int* x, int v) { x[threadIdx.x] += v; }").add
+        source = "__global__ void add(int* x, int v) { for (int i = threadIdx.x; i < 32; i += blockDim.x) x[i] += v; }"
+        kernel = cs.Module(source).add
+        block = min(32, model.max_block_dim[0], model.max_threads_per_block)  # a model may allow one thread
         streams = [cs.Stream(), cs.Stream(non_blocking=True), cs.Stream(priority=-1)]
         host = cs.pinned_empty(32, np.int32)
         host[:] = np.arange(32)
@@ -287,13 +289,13 @@ def times_of_a_small_program(model: cs.Model) -> list[float]:
         for i, stream in enumerate(streams):
             x = cs.empty(32, np.int32, stream=stream)
             x.copy_from(host, stream=stream)
-            kernel[1, 32, stream](x, i)
+            kernel[1, block, stream](x, i)
             stream.wait(events[-1])
-            kernel.launch(x, 1, grid=1, block=32, stream=stream, duration=1e-5)
+            kernel.launch(x, 1, grid=1, block=block, stream=stream, duration=1e-5)
             events.append(stream.record())
             arrays.append(x)
         with streams[1].capture() as graph:
-            kernel[1, 32, streams[1]](arrays[1], 5)
+            kernel[1, block, streams[1]](arrays[1], 5)
         graph.instantiate().launch(streams[1])
         device.synchronize()
         results = [x.to_host() for x in arrays]
@@ -305,6 +307,7 @@ def times_of_a_small_program(model: cs.Model) -> list[float]:
 
 @settings(max_examples=20, deadline=None)
 @given(valid_models())
+@example(cs.model("h200", max_block_dim=(1, 1, 1)))
 def test_random_models_run_a_program_and_take_the_same_time_again(model: cs.Model) -> None:
     times_of_a_small_program(
         model
