@@ -174,8 +174,7 @@ struct CompileRequest {
     std::vector<std::string> name_expressions;                 // instances of templates: "scale<float>"
     bool use_cache = true;
     ImageKind kind = ImageKind::plain;
-    // The name of the only kernel that is wanted, as the plain image has it; empty: all. Others may be left
-    // out.
+    // The only kernel that the image needs, by its name in the plain image; empty: all kernels of the source.
     std::string only;
 };
 

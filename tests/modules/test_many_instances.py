@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -60,6 +62,28 @@ def test_instances_by_name_expressions_have_times():
     names = [f"sums::add<float, {steps}>" for steps in STEPS]
     module = cs.Module(TEMPLATE + "}", name_expressions=names)
     assert seconds(module, "float32", 32) == seconds(cs.Module(MANY), "float32", 32)
+
+
+def images_of_a_second_instance(source: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many files the compile cache gets for the time of a second instance."""
+    monkeypatch.setenv("CUSCOPE_CACHE_DIR", str(folder))
+    module = cs.Module(source)
+    seconds(module, "float32", 1)
+    before = {path for path in folder.rglob("*") if path.is_file()}
+    seconds(module, "float32", 2)
+    after = {path for path in folder.rglob("*") if path.is_file()}
+    return len(after - before)
+
+
+def test_each_of_many_instances_gets_an_image_of_its_own(tmp_path, monkeypatch):
+    assert images_of_a_second_instance(MANY, tmp_path, monkeypatch) == 1
+
+
+def test_few_instances_share_an_image(tmp_path, monkeypatch):
+    few = "".join(
+        f"template __global__ void add<float, {steps}>(const float*, float*);" for steps in STEPS[:4]
+    )
+    assert images_of_a_second_instance(TEMPLATE + few + "}", tmp_path, monkeypatch) == 0
 
 
 def test_counts_do_not_depend_on_the_other_instances():

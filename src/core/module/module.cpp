@@ -74,6 +74,11 @@ void name_overloads(std::vector<KernelDescription>& kernels) {
 // An instance of a template, which its name alone tells from all other kernels.
 bool is_instance(const Kernel& kernel) { return kernel.name().ends_with('>'); }
 
+// The only kernel in the instrumented images of this one; empty: they hold all kernels of the source.
+std::string only_kernel(const Kernel& kernel, bool instances_apart) {
+    return instances_apart && is_instance(kernel) ? kernel.name() : "";
+}
+
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
@@ -114,10 +119,8 @@ std::shared_ptr<Module> Module::compile(const DevicePtr& device, const CompileRe
                                              [](const auto& kernel) { return is_instance(*kernel); });
         const bool apart = instances > most_together;
         module->instrument_with(source, apart);
-        for (const auto& kernel : module->kernels_) {
-            std::string only = apart && is_instance(*kernel) ? kernel->name() : "";
-            kernel->time_with(std::make_unique<KernelTiming>(device, source, std::move(only)));
-        }
+        for (const auto& kernel : module->kernels_)
+            kernel->time_with(std::make_unique<KernelTiming>(device, source, only_kernel(*kernel, apart)));
     }
     std::string missing;
     for (const KernelNames& found : find_kernels(request.source)) {
@@ -148,9 +151,9 @@ void Module::instrument_with(const std::shared_ptr<const CompileRequest>& reques
     };
     const auto counting = image(ImageKind::counting, ""), checking = image(ImageKind::checking, "");
     for (const auto& kernel : kernels_) {
-        const bool apart = instances_apart && is_instance(*kernel);
-        kernel->count_with(apart ? image(ImageKind::counting, kernel->name()) : counting);
-        kernel->check_with(apart ? image(ImageKind::checking, kernel->name()) : checking);
+        const std::string only = only_kernel(*kernel, instances_apart);
+        kernel->count_with(only.empty() ? counting : image(ImageKind::counting, only));
+        kernel->check_with(only.empty() ? checking : image(ImageKind::checking, only));
     }
 }
 

@@ -23,8 +23,8 @@ struct LibraryTraits {
 };
 using Library = unique_handle<LibraryTraits>;
 
-// The image that counts what kernels do, or checks them: compiled from the same source when it is first
-// needed.
+// The image that counts the operations of kernels, or checks them: compiled from the same source when it is
+// first needed.
 class InstrumentedImage {
   public:
     // The request that the kernels were compiled from. `only`: the name of the only kernel that the image is
@@ -46,7 +46,7 @@ class InstrumentedImage {
 // Makes the simulated times of a kernel come from counts.
 class KernelTiming {
   public:
-    // The request that the kernel's library was compiled from. `only` as above.
+    // The request that the kernel's library was compiled from. `only`: as in InstrumentedImage.
     KernelTiming(DevicePtr device, std::shared_ptr<const CompileRequest> request, std::string only)
         : device_(std::move(device)), request_(std::move(request)), only_(std::move(only)) {}
     // Does nothing if CUSCOPE_KERNEL_TIME=bytes. Done once: before the first launch whose duration is not

@@ -8,7 +8,7 @@ namespace cuscope::simt {
 
 struct CompilationFolders {
     std::string own;        // of this compilation alone
-    std::string libraries;  // headers that stand in for those of host libraries, as the compiler is told
+    std::string libraries;  // headers in place of host libraries' headers, as in the compiler's option -I
     std::string headers;    // of cuscope
 };
 

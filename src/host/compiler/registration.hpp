@@ -23,7 +23,7 @@ struct Registration {
 };
 
 // The kernels that the source defines, the kernels that name expressions name, and instances that host code
-// launches. Each is there once. `only`: the name of the only one that is wanted, or empty.
+// launches. Each is there once. `only`: the name of the only kernel to register, or empty.
 std::vector<Registration> registrations(const Rewritten& rewritten,
                                         const std::vector<std::string>& expressions,
                                         const std::vector<std::string>& instances, const std::string& only);

@@ -38,8 +38,8 @@ struct Rewritten {
     bool waits = false;  // a thread may have to wait for another thread
 };
 
-// `only`: the only instance of a template that is wanted, or empty. No code is made for other instances that
-// the source asks for.
+// `only`: the name of an instance of a template, or empty. Explicit instantiations of other instances then
+// become declarations, so the compiler makes no code for them.
 Rewritten rewrite(std::string_view preprocessed, std::string_view only);
 
 }  // namespace cuscope::simt

@@ -1,4 +1,4 @@
-// The loops that a source asks to be unrolled: nvcc's `#pragma unroll`, for the compilers of a CPU.
+// Translates nvcc's `#pragma unroll` for the compilers of a CPU.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Lists of words that are known when this is compiled.
+// Looks up a word in a constant list.
 #pragma once
 
 #include <algorithm>

@@ -33,8 +33,8 @@ struct Kernel {
     std::map<int, Settings> settings;  // by device; only devices with a setting
     KernelHandle checked = nullptr;    // the kernel in an image that checks; it may be gone
     std::uint32_t activity_name = 0;   // an index into activity_names(); 0: not launched yet
-    // By device: the image that counts what the kernel does, and the times of the shapes of its launches.
-    // Where there is none, the times come from the bytes of the arguments.
+    // By device: the image that counts the kernel's instructions and accesses, and the times of the shapes of
+    // its launches. On a device without such an image, times come from the bytes of the arguments.
     std::map<int, std::shared_ptr<simt::Image>> counting{};
     std::map<int, std::shared_ptr<KernelShapes>> shapes{};
 };

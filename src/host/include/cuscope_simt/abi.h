@@ -252,7 +252,7 @@ inline constexpr int cost_kinds = 5;
 struct BlockCost {
     int site;  // the distance from this field to the address that the block's call of Api::step reports
     unsigned short quarters[cost_kinds];  // of an instruction, by CostKind
-    unsigned short chain;                 // quarters: its longest chain of dependent ones
+    unsigned short chain;                 // the longest chain of dependent instructions, in quarters
     unsigned short flags;                 // BlockFlags
     unsigned short unused;
 };
