@@ -9,7 +9,7 @@ import cuscope as cs
 
 pytestmark = [
     pytest.mark.host_only("a real GPU measures times"),
-    pytest.mark.usefixtures("times_from_counts"),
+    pytest.mark.usefixtures("device", "times_from_counts"),
 ]
 
 SIDE, STEPS = 16, 256  # a thread's square is too large for the compiler to unroll its loops unasked

@@ -11,7 +11,7 @@ import cuscope as cs
 
 pytestmark = [
     pytest.mark.host_only("a real GPU measures times, and counts nothing"),
-    pytest.mark.usefixtures("times_from_counts"),
+    pytest.mark.usefixtures("device", "times_from_counts"),
 ]
 
 TEMPLATE = """
