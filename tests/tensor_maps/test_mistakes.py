@@ -74,6 +74,13 @@ MISTAKES = {
     ),
     "misaligned tile": (load("at(tile) + 16"), "no multiple of 128"),
     "tile at 4 bytes of a row": (load(x="1"), "does not begin at a multiple of 16 bytes of its row"),
+    "store before the begin of an axis": (
+        (
+            'asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {0, -1}], [%1];" '
+            '::"l"(&map), "r"(at(tile)) : "memory");'
+        ),
+        "a store of a tile with a negative coordinate",
+    ),
     "misaligned barrier": (
         "init(at(&barrier) + 4, 1);",
         "an mbarrier at an address that is no multiple of 8",
@@ -107,6 +114,18 @@ def test_mistake_is_reported_with_its_line(lost, what):
     line = re.search(r"\w+\.cu:\d+", message)
     assert line
     assert text.format(line[0]) in message
+
+
+@pytest.mark.parametrize(
+    ("what", "error"),
+    [
+        ("misaligned tile", "cudaErrorMisalignedAddress"),
+        ("tile at 4 bytes of a row", "cudaErrorIllegalInstruction"),
+        ("store before the begin of an axis", "cudaErrorIllegalInstruction"),
+    ],
+)
+def test_mistake_has_the_error_of_an_h200(lost, what, error):
+    assert error in fails(one_thread(lost, MISTAKES[what][0]), tensor_map())
 
 
 def test_bytes_of_another_map_are_refused(lost):

@@ -320,6 +320,7 @@ void Block::describe_fault(const Strand* self, Fault kind, const char* message, 
     if (what.empty()) what = kind == Fault::assertion ? "an assertion failed" : "__trap()";
     Status status = Status::launch_failure;
     if (kind == Fault::misaligned) status = Status::misaligned_address;
+    if (kind == Fault::illegal_instruction) status = Status::illegal_instruction;
     if (kind == Fault::smashed_stack) status = Status::illegal_address;
     if (kind == Fault::no_graph) {
         status = Status::illegal_address;

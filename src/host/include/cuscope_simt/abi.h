@@ -68,7 +68,15 @@ enum class Scope : int { block, cluster, grid };
 // the loop over a block's threads. In the second case Fiber::ended is set if it is not known which of the
 // threads did it. `message` is then not a text, but the address just behind the call in the damaged function,
 // or null.
-enum class Fault : int { trap, assertion, misaligned, unsupported, no_graph, smashed_stack };
+enum class Fault : int {
+    trap,
+    assertion,
+    misaligned,
+    unsupported,
+    no_graph,
+    smashed_stack,
+    illegal_instruction
+};
 
 // atomic: an operation that reads and writes, and orders nothing else. ordered: operations of cuda::atomic,
 // which also order other accesses.

@@ -165,10 +165,18 @@ inline void copy_tile(char* shared, const TensorMapLayout& map, const int (&firs
         fault(Fault::misaligned, "a tile in shared memory at an address that is no multiple of 128", site);
     if (static_cast<long long>(first[0]) * map.element_bytes % 16 != 0)
         fault(
-            Fault::misaligned,
+            Fault::illegal_instruction,
             "a tile that does not begin at a multiple of 16 bytes of its row: the first coordinate times the "
-            "size of an element (a GPU: an illegal instruction)",
+            "size of an element",
             site);
+    // An H200 loads such tiles, and stores none of them.
+    for (const int coordinate : first)
+        if (!load && coordinate < 0)
+            fault(Fault::illegal_instruction,
+                  "a store of a tile with a negative coordinate: a tile may be stored beyond the end of an "
+                  "axis, "
+                  "but not before its begin",
+                  site);
     const long long extent = static_cast<long long>(map.extents_less_1[0]) + 1;
     const long long box = map.box[0], x = first[0];
     const long long from = x < 0 ? -x : 0, to = extent - x < box ? extent - x : box;
