@@ -1,6 +1,7 @@
 // PTX instructions in asm statements: copies into shared memory, tensor cores, loads and stores, arithmetic.
 // launch copies 2 64 1024
 // launch products 1 32
+// launch products_of_doubles 1 32
 // launch rows 1 32
 // launch memory 2 32
 // launch arithmetic 1 64
@@ -115,6 +116,46 @@ __global__ void products(unsigned* failures) {
                  : "=r"(s[0]), "=r"(s[1]), "=r"(s[2]), "=r"(s[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(-9));
     for (int i = 0; i < 4; ++i) CHECK(s[i] == ab_of(g + i / 2 * 8, 2 * t + i % 2, 32) - 9);
+}
+
+__global__ void products_of_doubles(unsigned* failures) {
+    const int lane = threadIdx.x, g = lane / 4, t = lane % 4;
+    double a[8], b[4], d[4];
+    for (int i = 0; i < 8; ++i) a[i] = a_of(g + i % 2 * 8, t + i / 2 * 4);
+    for (int i = 0; i < 4; ++i) b[i] = b_of(t + i * 4, g);
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%4,%5};"
+                 : "=d"(d[0]), "=d"(d[1])
+                 : "d"(a[0]), "d"(b[0]), "d"(1.5), "d"(2.5));
+    for (int i = 0; i < 2; ++i) CHECK(d[i] == ab_of(g, 2 * t + i, 4) + 1.5 + i);
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    asm volatile("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%7,%7,%7};"
+                 : "=d"(d[0]), "=d"(d[1]), "=d"(d[2]), "=d"(d[3])
+                 : "d"(a[0]), "d"(a[1]), "d"(b[0]), "d"(0.25));
+    for (int i = 0; i < 4; ++i) CHECK(d[i] == ab_of(g + i / 2 * 8, 2 * t + i % 2, 4) + 0.25);
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%10,%10,%10};"
+                 : "=d"(d[0]), "=d"(d[1]), "=d"(d[2]), "=d"(d[3])
+                 : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]), "d"(-0.5));
+    for (int i = 0; i < 4; ++i) CHECK(d[i] == ab_of(g + i / 2 * 8, 2 * t + i % 2, 8) - 0.5);
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, "
+                 "{%12,%13,%14,%15}, {%0,%1,%2,%3};"
+                 : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+                 : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]), "d"(b[1]),
+                   "d"(b[2]), "d"(b[3]));
+    for (int i = 0; i < 4; ++i)
+        CHECK(d[i] == ab_of(g + i / 2 * 8, 2 * t + i % 2, 8) - 0.5 + ab_of(g + i / 2 * 8, 2 * t + i % 2, 16));
+    // In the order of k, each sum is 1 + 2^-53, which rounds to 1. Another order would add 2^-53 to 2^-53 first.
+    a[0] = 1, a[1] = 1, b[0] = t == 0 ? 1 : 0x1p-53;
+    asm volatile("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%7,%7,%7};"
+                 : "=d"(d[0]), "=d"(d[1]), "=d"(d[2]), "=d"(d[3])
+                 : "d"(a[0]), "d"(a[1]), "d"(b[0]), "d"(0.0));
+    for (int i = 0; i < 4; ++i) CHECK(d[i] == 1.0);
+    // The product of 1 + 2^-52 and itself is not rounded before it is added.
+    a[0] = a[1] = t == 1 ? 1 + 0x1p-52 : 1, b[0] = t == 0 ? -1 - 0x1p-51 : t == 1 ? 1 + 0x1p-52 : 0;
+    asm volatile("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%7,%7,%7};"
+                 : "=d"(d[0]), "=d"(d[1]), "=d"(d[2]), "=d"(d[3])
+                 : "d"(a[0]), "d"(a[1]), "d"(b[0]), "d"(0.0));
+    for (int i = 0; i < 4; ++i) CHECK(d[i] == 0x1p-104);
+#endif
 }
 
 __global__ void rows(unsigned* failures) {

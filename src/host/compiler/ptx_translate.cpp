@@ -325,6 +325,7 @@ class Translation {
             return false;
         const std::string &shape = parts[at], &d = parts[at + 3], &a = parts[at + 4], &b = parts[at + 5],
                           &c = parts[at + 6];
+        if (a == "f64") return multiplication_of_doubles(shape, b == a && c == a && d == a);
         if (shape.find("m16n8k") != 0 || a != b || c != d) return false;
         const std::string depth = shape.substr(6);
         std::string kind;
@@ -351,6 +352,33 @@ class Translation {
         if (to.empty() || to.size() > 4) return false;
         for (std::size_t k = 0; k < to.size(); ++k)
             out_.body += "::cuscope_simt::ptx::put(" + to[k] + ", m.d[" + std::to_string(k) + "]); ";
+        out_.uses_warp = true;
+        return true;
+    }
+
+    // mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {d...}, {a...}, {b...}, {c...};
+    bool multiplication_of_doubles(const std::string& shape, bool of_doubles) {
+        static constexpr std::array<std::string_view, 4> shapes{"m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"};
+        if (!of_doubles || !holds(shapes, shape)) return false;
+        const std::size_t rows8 = shape[1] == '8' ? 1 : 2, k = std::stoul(shape.substr(shape.find('k') + 1));
+        const std::array<std::size_t, 4> counts{2 * rows8, rows8 * k / 4, k / 4, 2 * rows8};  // of d, a, b, c
+        out_.body += "struct { double ";
+        for (std::size_t i = 0; i < 4; ++i)
+            out_.body += std::string(1, "dabc"[i]) + "[" + std::to_string(counts[i]) +
+                         (i < 3 ? "], " : "]; } m = {}; ");
+        for (std::size_t i = 1; i < 4; ++i) {
+            const std::vector<std::string> from = list(operands_[i]);
+            if (from.size() != counts[i]) return false;
+            for (std::size_t j = 0; j < from.size(); ++j)
+                out_.body += std::string("::cuscope_simt::ptx::put(m.") + "dabc"[i] + "[" +
+                             std::to_string(j) + "], " + from[j] + "); ";
+        }
+        out_.body += "::cuscope_simt::ptx::mma_f64<" + std::to_string(rows8) + ", " + std::to_string(k) +
+                     ">(m.d, m.a, m.b, m.c, " + site_ + "); ";
+        const std::vector<std::string> to = list(operands_[0]);
+        if (to.size() != counts[0]) return false;
+        for (std::size_t j = 0; j < to.size(); ++j)
+            out_.body += "::cuscope_simt::ptx::put(" + to[j] + ", m.d[" + std::to_string(j) + "]); ";
         out_.uses_warp = true;
         return true;
     }

@@ -168,6 +168,30 @@ inline void mma(Sum (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], con
     rendezvous(WarpKind::sync, 0xffffffffu, 0, 0, nullptr, &site);
 }
 
+// The same for double, for 8 * rows8 x k times k x 8. Each product is added without rounding it first, in the
+// order of k.
+template <int rows8, int k>
+inline void mma_f64(double (&d)[2 * rows8], const double (&a)[rows8 * k / 4], const double (&b)[k / 4],
+                    const double (&c)[2 * rows8], const Site& site) {
+    struct Operands {
+        const double *a, *b;
+    } const mine{a, b};
+    const auto* const table = reinterpret_cast<const unsigned long long*>(rendezvous(
+        WarpKind::gather, 0xffffffffu, reinterpret_cast<unsigned long long>(&mine), 0, nullptr, &site));
+    const int group = lane() >> 2, pair = (lane() & 3) * 2;
+    for (int i = 0; i < 2 * rows8; ++i) {
+        const int column = pair + (i & 1);
+        double sum = c[i];
+        for (int j = 0; j < k; ++j) {
+            const auto* const of_a = reinterpret_cast<const Operands*>(table[group * 4 + j % 4]);
+            const auto* const of_b = reinterpret_cast<const Operands*>(table[column * 4 + j % 4]);
+            sum = __builtin_fma(of_a->a[(i >> 1) + rows8 * (j / 4)], of_b->b[j / 4], sum);
+        }
+        d[i] = sum;
+    }
+    rendezvous(WarpKind::sync, 0xffffffffu, 0, 0, nullptr, &site);
+}
+
 #define CUSCOPE_UNARY(name, expression)                                   \
     CUSCOPE_INLINE void name##_f32(float& d, float x) { d = expression; } \
     CUSCOPE_INLINE void name##_ftz_f32(float& d, float x) { d = expression; }
