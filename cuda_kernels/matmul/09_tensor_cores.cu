@@ -1,7 +1,7 @@
 // However well a thread is fed, it multiplies one number at a time. Tensor cores multiply small matrices in
-// one instruction of a whole warp, mma.sync: half, bfloat16 and bytes, and float with factors rounded to tf32
-// (10 bits of fraction). Sums are float or int. As before, several slabs are under way at a time; ldmatrix
-// hands each lane its part.
+// one instruction of a whole warp, mma.sync: half, bfloat16, bytes and double, and float with factors rounded
+// to tf32 (10 bits of fraction). Sums are float, int or double. As before, several slabs are under way at a
+// time; ldmatrix hands each lane its part.
 //
 // Needs: A and B at multiples of 16 bytes, with rows (and matrices of a batch) multiples of 16 bytes apart.
 // sm_80; half and bytes also run on sm_75, where 64 x 64 tiles fit into shared memory.
@@ -57,6 +57,7 @@ template <class T, class Out, int BlockM, int BlockN, int WarpM, int WarpN, int 
 __device__ __forceinline__ void multiply_tile(const T* a, const T* b, Out* c, const Problem& p) {
     using Tiling = MmaTiling<T, BlockM, BlockN, WarpM, WarpN, Stages>;
     using Sum = typename Mma<T>::Sum;
+    using Part = typename Mma<T>::Part;
     extern __shared__ __align__(16) char stages[];
     select_batch(a, b, p);
     const Corner corner = corner_of_block_in_groups<BlockM, BlockN>(p);
@@ -68,7 +69,7 @@ __device__ __forceinline__ void multiply_tile(const T* a, const T* b, Out* c, co
     const int warp = threadIdx.x / 32;
     const int y = warp / Tiling::warps_n * WarpM, x = warp % Tiling::warps_n * WarpN;
     Sum sums[WarpM / 16][WarpN / 16][2][4] = {};  // of two neighbouring mma
-    unsigned from_a[2][WarpM / 16][4], from_b[2][WarpN / 16][2][2];
+    Part from_a[2][WarpM / 16][Mma<T>::a_parts], from_b[2][WarpN / 16][2][Mma<T>::b_parts];
     const auto load = [&](int buffer, const char* stage, int i) {
 #pragma unroll
         for (int r = 0; r < WarpM / 16; ++r) Tiling::load_a(from_a[buffer][r], stage, y + r * 16, i * 2);
@@ -156,6 +157,7 @@ INSTANCE(__nv_bfloat16, float, 128, 256, 64, 64, 3)
 INSTANCE(float, float, 128, 128, 64, 32, 3)
 INSTANCE(signed char, int, 128, 256, 64, 64, 3)
 INSTANCE(signed char, signed char, 128, 256, 64, 64, 3)
+INSTANCE(double, double, 128, 128, 64, 32, 3)
 // For devices where the large shapes do not fit into shared memory (sm_86, sm_89), and for problems where
 // they leave multiprocessors idle.
 INSTANCE(__half, __half, 128, 128, 64, 32, 3)
@@ -168,6 +170,8 @@ INSTANCE(__half, float, 64, 64, 32, 32, 3)
 INSTANCE(__nv_bfloat16, __nv_bfloat16, 64, 64, 32, 32, 3)
 INSTANCE(__nv_bfloat16, float, 64, 64, 32, 32, 3)
 INSTANCE(float, float, 64, 64, 32, 32, 3)
+INSTANCE(double, double, 64, 128, 64, 32, 3)
+INSTANCE(double, double, 64, 64, 32, 32, 3)
 INSTANCE(signed char, int, 64, 128, 32, 64, 2)
 INSTANCE(signed char, signed char, 64, 128, 32, 64, 2)
 #endif

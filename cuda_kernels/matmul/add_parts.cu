@@ -8,8 +8,6 @@
 // memory.
 #include "mma_stores.cuh"
 
-__device__ __forceinline__ void store(double* to, double sum) { *to = sum; }
-
 template <class Sum>
 __device__ __forceinline__ Sum added(Sum a, Sum b) {
     return a + b;

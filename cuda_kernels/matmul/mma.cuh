@@ -1,7 +1,7 @@
-// The tensor cores' instructions, one struct for each element type: C (16 x 8) += A (16 x 32 bytes) times B
-// (32 bytes x 8). The matrices are spread over the lanes of a warp as defined by PTX's mma.sync. With g =
-// lane / 4 and t = lane % 4, the four sums of a lane are in rows g, g, g + 8, g + 8 and columns 2t, 2t + 1,
-// 2t, 2t + 1.
+// The tensor cores' instructions, one struct for each element type: C (16 x 8) += A (16 x 32 bytes; double:
+// 64) times B (32 bytes x 8; double: 64). The matrices are spread over the lanes of a warp as defined by
+// PTX's mma.sync. With g = lane / 4 and t = lane % 4, the four sums of a lane are in rows g, g, g + 8, g + 8
+// and columns 2t, 2t + 1, 2t, 2t + 1. A register of A or B is a Part.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -32,8 +32,9 @@ struct Mma;
 
 template <>
 struct Mma<__half> {
+    using Part = unsigned;
     using Sum = float;
-    static constexpr int least_arch = 750;
+    static constexpr int least_arch = 750, a_parts = 4, b_parts = 2;
     __device__ static void multiply_add(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
         asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
@@ -53,8 +54,9 @@ struct Mma<__half> {
 
 template <>
 struct Mma<__nv_bfloat16> {
+    using Part = unsigned;
     using Sum = float;
-    static constexpr int least_arch = 800;
+    static constexpr int least_arch = 800, a_parts = 4, b_parts = 2;
     __device__ static void multiply_add(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
         asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
             "%9}, "
@@ -73,8 +75,9 @@ __device__ __forceinline__ unsigned to_tf32(unsigned bits) {
 
 template <>
 struct Mma<float> {
+    using Part = unsigned;
     using Sum = float;
-    static constexpr int least_arch = 800;
+    static constexpr int least_arch = 800, a_parts = 4, b_parts = 2;
     __device__ static void multiply_add(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
         asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
             "%9}, "
@@ -86,8 +89,9 @@ struct Mma<float> {
 
 template <>
 struct Mma<signed char> {
+    using Part = unsigned;
     using Sum = int;  // wraps around
-    static constexpr int least_arch = 750;
+    static constexpr int least_arch = 750, a_parts = 4, b_parts = 2;
     __device__ static void multiply_add(int (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
         asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
@@ -100,6 +104,30 @@ struct Mma<signed char> {
             asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
                 : "+r"(c[i % 2 * 2]), "+r"(c[i % 2 * 2 + 1])
                 : "r"(a[i]), "r"(b[i / 2]));
+#endif
+    }
+};
+
+// Each product is added without rounding it first, k after k, as by a loop of fma(). Larger instructions
+// would multiply 8 or 16 steps of k, but a warp alone then keeps 0.64 or 0.57 of the tensor core busy (0.91
+// with 4).
+template <>
+struct Mma<double> {
+    using Part = double;
+    using Sum = double;
+    static constexpr int least_arch = 800, a_parts = 2, b_parts = 1;
+    __device__ static void multiply_add(double (&c)[4], const double (&a)[2], const double (&b)[1]) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+        asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+            "{%0, %1, %2, %3};"
+            : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+            : "d"(a[0]), "d"(a[1]), "d"(b[0]));
+#else
+#pragma unroll
+        for (int i = 0; i < 2; ++i)  // sm_80 has half the rows
+            asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                : "+d"(c[i * 2]), "+d"(c[i * 2 + 1])
+                : "d"(a[i]), "d"(b[0]));
 #endif
     }
 };

@@ -9,6 +9,7 @@ __host__ __device__ constexpr int tensor_cores_threads(int block_m, int block_n,
 
 template <class T, int BlockM, int BlockN, int WarpM, int WarpN, int Stages>
 struct MmaTiling {
+    using Part = typename Mma<T>::Part;
     static constexpr int chunk = 16 / sizeof(T);   // elements of one copy
     static constexpr int depth = 128 / sizeof(T);  // extent of a slab along k
     static constexpr int step = 32 / sizeof(T);    // extent of one mma along k
@@ -27,25 +28,33 @@ struct MmaTiling {
 
     // A row of a slab spans all banks at least once, so the chunks of one column would all be in the same
     // four banks. Therefore the chunks of a row are permuted: their index is xor-ed with a number that
-    // differs among the eight rows (float: four) that are read together.
-    __device__ static int a_offset(int row, int x) { return (row * a_across + (x ^ (row % 8))) * 16; }
+    // differs among the eight rows (float and double: four) that are read together.
+    __device__ static int a_offset(int row, int x) {
+        const int swap = sizeof(T) == 8 ? row % 4 * 2 : row % 8;
+        return (row * a_across + (x ^ swap)) * 16;
+    }
     __device__ static int b_offset(int k, int x) {
         int swap = k % 8;
         if constexpr (sizeof(T) == 1) swap = k % 2 + k / 4 % 4 * 2;
-        if constexpr (sizeof(T) == 4) swap = k % 4 * 2;
+        if constexpr (sizeof(T) >= 4) swap = k % 4 * 2;
         return a_bytes + (k * b_across + (x ^ swap)) * 16;
     }
 
     // Loads the 16 x `step` part of A at a row and chunk x, for one mma.
-    __device__ static void load_a(unsigned (&a)[4], const char* stage, int row, int x) {
+    __device__ static void load_a(Part (&a)[Mma<T>::a_parts], const char* stage, int row, int x) {
         const int lane = threadIdx.x % 32;
-        load_matrices(a, stage + a_offset(row + lane % 16, x + lane / 16));
-        if constexpr (sizeof(T) == 4)
-            for (unsigned& bits : a) bits = to_tf32(bits);
+        if constexpr (sizeof(T) == 8) {
+            for (int i = 0; i < 2; ++i)
+                a[i] = element(stage + a_offset(row + lane / 4 + i * 8, x + lane % 4 / 2), lane % 2);
+        } else {
+            load_matrices(a, stage + a_offset(row + lane % 16, x + lane / 16));
+            if constexpr (sizeof(T) == 4)
+                for (unsigned& bits : a) bits = to_tf32(bits);
+        }
     }
 
     // Loads the `step` x 16 part of B at k and a column, for two mma. pair_at tells the columns of each.
-    __device__ static void load_b(unsigned (&b)[2][2], const char* stage, int k, int column) {
+    __device__ static void load_b(Part (&b)[2][Mma<T>::b_parts], const char* stage, int k, int column) {
         const int lane = threadIdx.x % 32, x = column / chunk;
         if constexpr (sizeof(T) == 2) {
             unsigned m[4];
@@ -63,11 +72,12 @@ struct MmaTiling {
                 b[1][j] = __byte_perm(m[2 * j], m[2 * j + 1], 0x7531);
             }
         } else {
-            for (int i = 0; i < 4; ++i) {
-                const int n = column + i / 2 * 8 + lane / 4;
-                const char* chunk_at = stage + b_offset(k + i % 2 * 4 + lane % 4, n / chunk);
-                b[i / 2][i % 2] = to_tf32(reinterpret_cast<const unsigned*>(chunk_at)[n % chunk]);
-            }
+            for (int j = 0; j < 2; ++j)
+                for (int i = 0; i < Mma<T>::b_parts; ++i) {
+                    const int n = column + j * 8 + lane / 4;
+                    b[j][i] = element(stage + b_offset(k + i * 4 + lane % 4, n / chunk), n % chunk);
+                    if constexpr (sizeof(T) == 4) b[j][i] = to_tf32(b[j][i]);
+                }
         }
     }
 
@@ -79,5 +89,10 @@ struct MmaTiling {
     template <class Sum>
     __device__ static Sum pair_sum(const Sum (&sums)[2][4], int lower, int j, int i) {
         return sizeof(T) == 1 ? sums[i][lower * 2 + j] : sums[j][lower * 2 + i];
+    }
+
+  private:
+    __device__ static Part element(const char* chunk_at, int i) {
+        return reinterpret_cast<const Part*>(chunk_at)[i];
     }
 };

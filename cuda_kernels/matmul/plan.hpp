@@ -166,18 +166,23 @@ struct TensorCores {
 
 // The efficiencies come from the same measurement.
 inline constexpr TensorCores large{128, 256, 64, 64, 3, 1, 1.0}, medium{128, 128, 64, 32, 3, 1, 0.94},
-    small{64, 64, 32, 32, 3, 4, 0.82}, small_bytes{64, 128, 32, 64, 2, 2, 0.73};
+    small{64, 64, 32, 32, 3, 4, 0.82}, small_bytes{64, 128, 32, 64, 2, 2, 0.73},
+    large_doubles{128, 128, 64, 32, 3, 1, 1.7}, medium_doubles{64, 128, 64, 32, 3, 1, 1.68},
+    small_doubles{64, 64, 32, 32, 3, 2, 1.5};
 
 inline void add_tensor_cores(std::vector<Instance>& to) {
     struct Kind {
         std::string_view in, out;
         std::vector<TensorCores> shapes;
     };
-    const std::vector<Kind> kinds{
-        {"float16", "float16", {large, medium, small}},   {"float16", "float32", {large, small}},
-        {"bfloat16", "bfloat16", {large, medium, small}}, {"bfloat16", "float32", {large, small}},
-        {"float32", "float32", {medium, small}},          {"int8", "int32", {large, medium, small_bytes}},
-        {"int8", "int8", {large, medium, small_bytes}}};
+    const std::vector<Kind> kinds{{"float16", "float16", {large, medium, small}},
+                                  {"float16", "float32", {large, small}},
+                                  {"bfloat16", "bfloat16", {large, medium, small}},
+                                  {"bfloat16", "float32", {large, small}},
+                                  {"float32", "float32", {medium, small}},
+                                  {"float64", "float64", {large_doubles, medium_doubles, small_doubles}},
+                                  {"int8", "int32", {large, medium, small_bytes}},
+                                  {"int8", "int8", {large, medium, small_bytes}}};
     for (const Kind& kind : kinds)
         for (const TensorCores& t : kind.shapes) {
             std::string kernel = "tensor_cores<" + std::string(element(kind.in)->cpp) + ", " +

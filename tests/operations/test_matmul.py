@@ -29,7 +29,7 @@ VARIANTS = {
     **{name: [np.float32, np.float64] for name in FLOATS},
     "vectorised": [np.float32],
     "double_buffered": [np.float32],
-    "tensor_cores": [np.float16, np.float32, np.int8, np.uint8],
+    "tensor_cores": [np.float16, np.float32, np.float64, np.int8, np.uint8],
     "tma": [np.float16],
 }
 CASES = [(name, np.dtype(dtype)) for name, dtypes in VARIANTS.items() for dtype in dtypes]

@@ -441,6 +441,7 @@ LATE_INSTANCES = [
         "warp_tiles<float, 128, 256, 16, 16, 8, 3, 4>",
         "warp_tiles<double, 32, 64, 8, 4, 4, 4, 2>",
         "tensor_cores<float, float, 64, 64, 32, 32, 3>",
+        "tensor_cores<double, double, 64, 64, 32, 32, 3>",
         "tensor_cores<signed char, int, 64, 128, 32, 64, 2>",
     )
 ]
@@ -460,7 +461,7 @@ def late_rung(device: cs.Device, name: str) -> cs.Module:
 @pytest.mark.host_only("a GPU's copies arrive when they do")
 @pytest.mark.parametrize("kernel", LATE_INSTANCES, ids=lambda i: i.name)
 def test_copies_may_arrive_as_late_as_they_are_waited_for(device, kernel):
-    assert len(LATE_INSTANCES) == 5
+    assert len(LATE_INSTANCES) == 6
     a, b, product, magnitude = case(kernel.types, 30, 60, 600)
 
     c = multiply(device, kernel, a, b, mod=late_rung(device, kernel.rung))

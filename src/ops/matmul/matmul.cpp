@@ -39,7 +39,7 @@ constexpr std::array ideas{
     Idea{"double_buffered", "float32", "the next tile is loaded while this one is multiplied"},
     Idea{"warp_tiles", "float32 or float64", "tiles for blocks, warps and threads; several tiles under way"},
     Idea{"tensor_cores",
-         "float16, bfloat16, int8, or float32 rounded to tf32; compute capability 8.0 (7.5: some)",
+         "float16, bfloat16, float64, int8, or float32 rounded to tf32; compute capability 8.0 (7.5: some)",
          "matrix instructions of a warp"},
     Idea{"wgmma", "float16 or bfloat16; compute capability 9.0",
          "matrix instructions of four warps, which read shared memory by themselves"},
@@ -282,9 +282,12 @@ const plan::Instance& instance_of(const std::string& variant, const plan::Shape&
 }
 
 plan::Choice choose(const core::Device& device, Type type, const plan::Shape& shape, bool packs) {
-    // Tensor cores are so much faster that a copy of the operands pays off.
-    const bool small = type == Type::float16 || type == Type::bfloat16 || size_of(type) == 1;
-    return plan::choose(shape, name(type), name(type), device_of(device), packs || small);
+    // Tensor cores are so much faster that a copy of the operands pays off; for double (twice as fast, and four
+    // times the bytes of half), if each copied element is used often enough.
+    const bool often = std::min(shape.m, shape.n) >= 256 && shape.m * shape.n * shape.k >= 1LL << 27;
+    const bool copies = type == Type::float16 || type == Type::bfloat16 || size_of(type) == 1 ||
+                        (type == Type::float64 && often);
+    return plan::choose(shape, name(type), name(type), device_of(device), packs || copies);
 }
 
 // The additions after a product whose k is split among blocks (cuda_kernels/matmul/add_parts.cu).
