@@ -82,9 +82,11 @@ __global__ void __launch_bounds__(warp_tiles_threads(BlockM, BlockN, ThreadM, Th
     const int y = warp / Tiling::warps_n * Tiling::warp_m + lane / Tiling::lanes_n * pack;
     const int x = warp % Tiling::warps_n * Tiling::warp_n + lane % Tiling::lanes_n * pack;
 
-    constexpr bool in_parts = ThreadM * ThreadN <= 32;
+    constexpr bool is_integer = T(1) / T(2) == T(0);  // its sums are exact
+    constexpr bool in_parts = ThreadM * ThreadN <= 32 && !is_integer;
     constexpr int slabs_a_part = 32 / BlockK;
-    T sums[ThreadM][ThreadN] = {}, totals[in_parts ? ThreadM : 1][in_parts ? ThreadN : 1] = {};
+    using Sum = Accumulator<T>;
+    Sum sums[ThreadM][ThreadN] = {}, totals[in_parts ? ThreadM : 1][in_parts ? ThreadN : 1] = {};
     Pack<T> from_a[2][ThreadM / pack], from_b[2][ThreadN / pack];
     const auto load = [&](int buffer, const T* stage, int i) {
         const T* const a_line = stage + i * Tiling::a_stride + y;
@@ -174,4 +176,10 @@ INSTANCE(double, 64, 128, 8, 8, 8, 3, 2)
 INSTANCE(double, 64, 128, 8, 8, 8, 3, 1)
 INSTANCE(double, 32, 64, 8, 4, 4, 4, 2)
 INSTANCE(double, 32, 64, 8, 4, 4, 4, 1)
+INSTANCE(int, 64, 64, 8, 8, 4, 4, 4)
+INSTANCE(int, 64, 64, 8, 8, 4, 4, 1)
+INSTANCE(int, 32, 64, 16, 4, 4, 4, 4)
+INSTANCE(int, 32, 64, 16, 4, 4, 4, 1)
+INSTANCE(long long, 32, 64, 8, 4, 4, 4, 2)
+INSTANCE(long long, 32, 64, 8, 4, 4, 4, 1)
 #endif

@@ -123,7 +123,7 @@ struct WarpTiles {
 };
 
 // Efficiencies: the rates for n = 8192 on an H200, relative to each other (README.md).
-inline constexpr std::array<WarpTiles, 13> warp_tiles{{{"float32", 128, 256, 8, 16, 8, 4, 4, 1, 0.89},
+inline constexpr std::array<WarpTiles, 19> warp_tiles{{{"float32", 128, 256, 8, 16, 8, 4, 4, 1, 0.89},
                                                        {"float32", 128, 256, 16, 16, 8, 3, 4, 1, 0.92},
                                                        {"float32", 128, 128, 8, 16, 8, 4, 4, 2, 0.87},
                                                        {"float32", 128, 128, 8, 16, 8, 4, 1, 2, 0.82},
@@ -135,7 +135,13 @@ inline constexpr std::array<WarpTiles, 13> warp_tiles{{{"float32", 128, 256, 8, 
                                                        {"float64", 64, 128, 8, 8, 8, 3, 2, 2, 0.80},
                                                        {"float64", 64, 128, 8, 8, 8, 3, 1, 2, 0.77},
                                                        {"float64", 32, 64, 8, 4, 4, 4, 2, 4, 0.54},
-                                                       {"float64", 32, 64, 8, 4, 4, 4, 1, 4, 0.51}}};
+                                                       {"float64", 32, 64, 8, 4, 4, 4, 1, 4, 0.51},
+                                                       {"int32", 64, 64, 8, 8, 4, 4, 4, 5, 0.50},
+                                                       {"int32", 64, 64, 8, 8, 4, 4, 1, 5, 0.49},
+                                                       {"int32", 32, 64, 16, 4, 4, 4, 4, 5, 0.48},
+                                                       {"int32", 32, 64, 16, 4, 4, 4, 1, 5, 0.47},
+                                                       {"int64", 32, 64, 8, 4, 4, 4, 2, 4, 0.11},
+                                                       {"int64", 32, 64, 8, 4, 4, 4, 1, 4, 0.10}}};
 
 inline void add_warp_tiles(std::vector<Instance>& to) {
     for (const WarpTiles& t : warp_tiles) {

@@ -9,7 +9,7 @@
 // any alignment.
 template <class T, int ThreadM, int ThreadN, class Tiling>
 __device__ __forceinline__ void store_sums(T* c, const Problem& p, int row, int column,
-                                           const T (&sums)[ThreadM][ThreadN]) {
+                                           const Accumulator<T> (&sums)[ThreadM][ThreadN]) {
     constexpr int pack = Tiling::pack;
     const bool packs = in_packs(c, p.c_row);
 #pragma unroll
@@ -22,7 +22,7 @@ __device__ __forceinline__ void store_sums(T* c, const Problem& p, int row, int 
             const int at = column + s * Tiling::lanes_n;
             Pack<T> sum;
 #pragma unroll
-            for (int i = 0; i < pack; ++i) sum.x[i] = sums[r][s + i];
+            for (int i = 0; i < pack; ++i) sum.x[i] = static_cast<T>(sums[r][s + i]);
             if (packs && at + pack <= p.n) {
                 store_pack(line + at, sum);
             } else {

@@ -23,10 +23,11 @@ SOME = settings(
 INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
 DTYPES = [np.bool_, *INTEGERS, np.float16, np.float32, np.float64, np.complex64, np.complex128]
 ALL_DTYPES = ("naive", "coalesced", "shared_tiles")
-FLOATS = ("thread_tile_1d", "thread_tile_2d", "warp_tiles")
+FLOATS = ("thread_tile_1d", "thread_tile_2d")
 VARIANTS = {
     **dict.fromkeys(ALL_DTYPES, DTYPES),
     **{name: [np.float32, np.float64] for name in FLOATS},
+    "warp_tiles": [np.float32, np.float64, np.int32, np.uint32, np.int64, np.uint64],
     "vectorised": [np.float32],
     "double_buffered": [np.float32],
     "tensor_cores": [np.float16, np.float32, np.float64, np.int8, np.uint8],

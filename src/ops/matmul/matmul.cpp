@@ -37,7 +37,8 @@ constexpr std::array ideas{
     Idea{"thread_tile_2d", "float32 or float64", "a thread computes 8 x 8 elements from registers"},
     Idea{"vectorised", "float32", "loads of 16 bytes; A is transposed on its way to shared memory"},
     Idea{"double_buffered", "float32", "the next tile is loaded while this one is multiplied"},
-    Idea{"warp_tiles", "float32 or float64", "tiles for blocks, warps and threads; several tiles under way"},
+    Idea{"warp_tiles", "float32, float64, or integers of 32 or 64 bits",
+         "tiles for blocks, warps and threads; several tiles under way"},
     Idea{"tensor_cores",
          "float16, bfloat16, float64, int8, or float32 rounded to tf32; compute capability 8.0 (7.5: some)",
          "matrix instructions of a warp"},
@@ -282,8 +283,8 @@ const plan::Instance& instance_of(const std::string& variant, const plan::Shape&
 }
 
 plan::Choice choose(const core::Device& device, Type type, const plan::Shape& shape, bool packs) {
-    // Tensor cores are so much faster that a copy of the operands pays off; for double (twice as fast, and four
-    // times the bytes of half), if each copied element is used often enough.
+    // Tensor cores are so much faster that a copy of the operands pays off; for double (twice as fast, and
+    // four times the bytes of half), if each copied element is used often enough.
     const bool often = std::min(shape.m, shape.n) >= 256 && shape.m * shape.n * shape.k >= 1LL << 27;
     const bool copies = type == Type::float16 || type == Type::bfloat16 || size_of(type) == 1 ||
                         (type == Type::float64 && often);
