@@ -5,53 +5,10 @@
 //
 // Needs: A and B at multiples of 16 bytes, with rows (and matrices of a batch) multiples of 16 bytes apart.
 // sm_80; half and bytes also run on sm_75, where 64 x 64 tiles fit into shared memory.
-#include "async_copy.cuh"
+#include "chunk_copier.cuh"
 #include "mma_stores.cuh"
 #include "mma_tiling.cuh"
 #include "problem.cuh"
-
-// Copies slabs of A and B, one after another, into stages.
-template <class T, class Tiling, int BlockM>
-struct ChunkCopier {
-    const T* a_from[BlockM / Tiling::a_rows];
-    const T* b_from;
-    long long b_row;
-    int a_k, b_k,
-        k;  // a_k, b_k: the first step of k that this thread copies; k: steps left from the slab's start
-    int b_bytes;  // bytes of a chunk of B inside the matrix
-    int a_y, a_x, b_x;
-    int a_left;  // rows of A from this thread's first row on
-
-    __device__ ChunkCopier(const T* a, const T* b, const Problem& p, Corner corner) : b_row(p.b_row), k(p.k) {
-        const int t = threadIdx.x;
-        a_y = t / Tiling::a_across, a_x = t % Tiling::a_across, a_k = a_x * Tiling::chunk;
-        a_left = p.m - corner.row - a_y;
-#pragma unroll
-        for (int i = 0; i < BlockM / Tiling::a_rows; ++i)  // a row past the end is not read
-            a_from[i] = a + min(corner.row + a_y + i * Tiling::a_rows, p.m - 1) * p.a_row + a_k;
-        b_k = t / Tiling::b_across, b_x = t % Tiling::b_across;
-        const int column = corner.column + b_x * Tiling::chunk;
-        b_bytes = max(0, min(p.n - column, Tiling::chunk)) * static_cast<int>(sizeof(T));
-        b_from = b + b_k * p.b_row + min(column, (p.n - 1) / Tiling::chunk * Tiling::chunk);
-    }
-
-    __device__ void copy(char* stage) {
-        const int a_bytes = max(0, min(k - a_k, Tiling::chunk)) * static_cast<int>(sizeof(T));
-#pragma unroll
-        for (int i = 0; i < BlockM / Tiling::a_rows; ++i) {
-            copy_async_part(stage + Tiling::a_offset(a_y + i * Tiling::a_rows, a_x), a_from[i],
-                            i * Tiling::a_rows < a_left ? a_bytes : 0);
-            a_from[i] += Tiling::depth;
-        }
-#pragma unroll
-        for (int row = 0; row < Tiling::depth; row += Tiling::b_rows)
-            copy_async_part(stage + Tiling::b_offset(b_k + row, b_x), b_from + row * b_row,
-                            b_k + row < k ? b_bytes : 0);
-        b_from += Tiling::depth * b_row;
-        k -= Tiling::depth;
-        commit_copies();
-    }
-};
 
 template <class T, class Out, int BlockM, int BlockN, int WarpM, int WarpN, int Stages>
 __device__ __forceinline__ void multiply_tile(const T* a, const T* b, Out* c, const Problem& p) {
@@ -112,28 +69,8 @@ __device__ __forceinline__ void multiply_tile(const T* a, const T* b, Out* c, co
     }
     wait_for_copies<0>();
 
-    c += blockIdx.z * p.c_batch;
-    const bool pairs = reinterpret_cast<unsigned long long>(c) % (2 * sizeof(Out)) == 0 && p.c_row % 2 == 0;
-#pragma unroll
-    for (int r = 0; r < WarpM / 8; ++r) {
-        const int row = corner.row + y + r * 8 + threadIdx.x % 32 / 4;
-        if (row >= p.m) continue;
-        Out* const line = c + row * p.c_row;
-#pragma unroll
-        for (int s = 0; s < WarpN / 16; ++s)
-#pragma unroll
-            for (int j = 0; j < 2; ++j) {
-                const int column = corner.column + x + s * 16 + Tiling::pair_at(j);
-                const Sum first = Tiling::pair_sum(sums[r / 2][s], r % 2, j, 0);
-                const Sum second = Tiling::pair_sum(sums[r / 2][s], r % 2, j, 1);
-                if (pairs && column + 1 < p.n) {
-                    store_pair(line + column, first, second);
-                } else {
-                    if (column < p.n) store(line + column, first);
-                    if (column + 1 < p.n) store(line + column + 1, second);
-                }
-            }
-    }
+    store_warp_tile<Tiling, WarpM, WarpN>(c + blockIdx.z * p.c_batch, p, corner.row + y, corner.column + x,
+                                          sums);
 }
 
 template <class T, class Out, int BlockM, int BlockN, int WarpM, int WarpN, int Stages>

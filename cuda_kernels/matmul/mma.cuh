@@ -108,6 +108,19 @@ struct Mma<signed char> {
     }
 };
 
+template <>
+struct Mma<unsigned char> {
+    using Part = unsigned;
+    using Sum = int;  // wraps around
+    static constexpr int least_arch = 800, a_parts = 4, b_parts = 2;
+    __device__ static void multiply_add(int (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+        asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+            "{%0, %1, %2, %3};"
+            : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
+};
+
 // Each product is added without rounding it first, k after k, as by a loop of fma(). Larger instructions
 // would multiply 8 or 16 steps of k, but a warp alone then keeps 0.64 or 0.57 of the tensor core busy (0.91
 // with 4).

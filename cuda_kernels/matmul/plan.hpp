@@ -36,6 +36,9 @@ struct Instance {
     // transposed: kernel_for() has the name.
     bool boxes = false;
     int cluster = 1;  // blocks that compute tiles with the same columns
+    // Multiplies the bytes of integers. to_planes divides the operands into them before, so alignment does
+    // not matter; a launch computes one matrix of a batch.
+    bool planes = false;
 
     long long blocks(long long m, long long n) const {
         const long long rows = static_cast<long long>(tile_m) * cluster;
@@ -282,6 +285,33 @@ inline void add_tma(std::vector<Instance>& to) {
         }
 }
 
+inline void add_byte_planes(std::vector<Instance>& to) {
+    struct Kind {
+        std::string_view type;
+        TensorCores shape;
+    };
+    // Estimated: a tenth (8 bytes: a 36th) of the rate of bytes.
+    for (const auto& [type, t] : {Kind{"int32", {128, 128, 64, 32, 3, 1, 1.1}},
+                                  {"int32", {64, 128, 32, 64, 3, 2, 1.0}},
+                                  {"int64", {64, 128, 32, 32, 3, 1, 0.3}}}) {
+        std::string kernel = "byte_planes<" + std::string(element(type)->cpp);
+        for (const int x : {t.block_m, t.block_n, t.warp_m, t.warp_n, t.stages})
+            kernel += ", " + std::to_string(x);
+        to.push_back({.rung = "12_byte_planes",
+                      .kernel = kernel + ">",
+                      .in = type,
+                      .out = type,
+                      .tile_m = t.block_m,
+                      .tile_n = t.block_n,
+                      .block_x = t.block_m / t.warp_m * (t.block_n / t.warp_n) * 32,
+                      .shared_bytes = t.stages * 128 * (t.block_m + t.block_n),
+                      .least_capability = 80,
+                      .resident = t.resident,
+                      .efficiency = t.efficiency,
+                      .planes = true});
+    }
+}
+
 inline void add_few_rows(std::vector<Instance>& to) {
     for (const std::string_view type : {"float32", "float64", "float16", "bfloat16"})
         for (const int rows : {1, 8}) {
@@ -312,6 +342,7 @@ inline const std::vector<Instance>& instances() {
         detail::add_tensor_cores(made);
         detail::add_wgmma(made);
         detail::add_tma(made);
+        detail::add_byte_planes(made);
         detail::add_few_rows(made);
         return made;
     }();
@@ -450,6 +481,15 @@ inline double seconds(const Instance& i, const Shape& shape, const Split& split,
     return time;
 }
 
+// Is the product large enough to divide its operands into bytes first? Passes over a short k, and tiles with
+// few rows, would leave the tensor cores idle.
+inline bool planes_pay(std::string_view type, const Shape& shape) {
+    const double products =
+        static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
+    return std::min(shape.m, shape.n) >= 128 && shape.k >= 128 &&
+           products >= (element(type)->size == 8 ? 0x1p27 : 0x1p29);
+}
+
 struct Choice {
     const Instance* instance = nullptr;  // nullptr: no rung takes the types
     std::string reason;                  // one sentence
@@ -512,6 +552,7 @@ inline Choice choose(const Shape& shape, std::string_view in, std::string_view o
         if (i.efficiency == 0 || i.tf32 || !same(i.in, type) || !same(i.out, result) || !runs_on(i, device))
             continue;
         if (!in_packs && (i.aligned_b || i.aligned_a)) continue;
+        if (i.planes && !planes_pay(in, shape)) continue;
         if (!best || cost(i, shape, device) < cost(*best, shape, device)) best = &i;
     }
     if (!best)
@@ -528,7 +569,8 @@ inline Choice choose(const Shape& shape, std::string_view in, std::string_view o
         }
     }
     const std::string tile = std::to_string(best->tile_m) + " x " + std::to_string(best->tile_n);
-    const std::string how = best->rung == "09_tensor_cores" || best->rung == "10_wgmma" || best->boxes
+    const std::string how = best->planes ? "Tensor cores take the bytes of these numbers, and tiles of "
+                            : best->rung == "09_tensor_cores" || best->rung == "10_wgmma" || best->boxes
                                 ? "Tensor cores take these elements, and tiles of "
                                 : "Tiles of ";
     if (std::min(shape.m, shape.n) <= 16)

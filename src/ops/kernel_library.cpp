@@ -30,6 +30,8 @@ constexpr const char* used_by_operations[] = {"gather/gather",
                                               "matmul/07_double_buffered",
                                               "matmul/08_warp_tiles",
                                               "matmul/09_tensor_cores",
+                                              "matmul/12_byte_planes",
+                                              "matmul/to_planes",
                                               "matmul/few_rows",
                                               "matmul/add_parts"};
 
@@ -58,7 +60,8 @@ bool is_for_hopper_alone(const std::string& file) {
 // quicker than compiling the whole file: below a second, in place of up to eight.
 bool is_compiled_by_instance(const std::string& file) {
     return file.starts_with("reduce_auto/") || file == "matmul/08_warp_tiles" ||
-           file == "matmul/09_tensor_cores" || file == "matmul/few_rows" || is_for_hopper_alone(file);
+           file == "matmul/09_tensor_cores" || file == "matmul/12_byte_planes" || file == "matmul/few_rows" ||
+           is_for_hopper_alone(file);
 }
 
 // The file that was compiled when the package was built; empty if there is none for the device.

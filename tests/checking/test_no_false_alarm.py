@@ -25,7 +25,8 @@ def on_a_simulated_device():
         yield
 
 
-@pytest.mark.parametrize("variant", [v.name for v in cs.matmul.variants()])
+# byte_planes makes the accesses of tensor_cores ten times over, which takes half a minute.
+@pytest.mark.parametrize("variant", [v.name for v in cs.matmul.variants() if v.name != "byte_planes"])
 def test_matrix_products_of_the_package(variant):
     dtype = np.float16 if variant in ("wgmma", "tma") else np.float32
     x = np.random.default_rng(0).random((40, 24), dtype=np.float32).astype(dtype)

@@ -12,6 +12,7 @@
 #include "ops/launch.hpp"
 #include "ops/matmul/boxes.hpp"
 #include "ops/matmul/cpu.hpp"
+#include "ops/matmul/planes.hpp"
 #include "ops/plan_cache.hpp"
 #include "ops/prediction.hpp"
 
@@ -47,6 +48,8 @@ constexpr std::array ideas{
     Idea{"tma", "float16 or bfloat16; compute capability 9.0",
          "the same; TMA copies whole boxes, and blocks stay for many tiles; reads transposed operands as "
          "well"},
+    Idea{"byte_planes", "integers of 32 or 64 bits; compute capability 8.0",
+         "tensor cores multiply the bytes of the numbers"},
 };
 
 // A batch of equal products: one problem, and how often it is repeated.
@@ -319,6 +322,7 @@ struct Launches {
     std::vector<One> all;
     std::optional<Additions> additions{};  // the launches write parts, which these add up
     std::optional<Boxes> boxes{};          // the kernel takes tensor maps
+    std::optional<Planes> planes{};        // the kernel takes the bytes of integers
 
     void run(const Place& a, const Place& b, const Place& c, const core::StreamPtr& stream) const {
         if (!additions) return multiply(a, b, c, stream);
@@ -336,6 +340,11 @@ struct Launches {
             std::byte* const product = c.pointer + part.c;
             if (boxes) {
                 boxes->run(*kernel, launch, stream, memories, left, right, product, part.problem, part.count);
+                continue;
+            }
+            if (planes) {
+                planes->run(*kernel, launch, stream, memories, left, right, product, part.problem,
+                            part.count);
                 continue;
             }
             if (native_product.function == nullptr) {
@@ -379,11 +388,12 @@ Launches launches_of(const plan::Instance& instance, core::Device& device, const
                                         " blocks; a grid has at most 2147483647: multiply parts of it");
         made.all.push_back(
             {part,
-             {{static_cast<unsigned>(blocks), 1, static_cast<unsigned>(part.count)},
+             {{static_cast<unsigned>(blocks), 1, static_cast<unsigned>(instance.planes ? 1 : part.count)},
               {static_cast<unsigned>(instance.block_x), static_cast<unsigned>(instance.block_y), 1},
               shared,
-              predict_matmul(device, instance, {p.m, p.n, p.k, part.count})}});
+              predict_matmul(device, instance, {p.m, p.n, p.k, instance.planes ? 1 : part.count})}});
     }
+    if (instance.planes) made.planes = Planes::of(device, c.type);
     return made;
 }
 
