@@ -102,11 +102,11 @@ def test_large_structures_stay_with_threads_that_wait(device):
     mod = module(
         device,
         """
-        struct Large { int values[8000]; };
+        struct Large { int values[4000]; };
         __device__ int pick(Large all, int i) { return all.values[i]; }
         __global__ void turn(int* out, Large all) {
             __shared__ int s[256];
-            s[threadIdx.x] = all.values[threadIdx.x * 31];
+            s[threadIdx.x] = all.values[threadIdx.x * 15];
             __syncthreads();
             out[threadIdx.x] = s[255 - threadIdx.x] + pick(all, threadIdx.x);
             all.values[threadIdx.x] = 1;  // a thread's own
@@ -114,9 +114,9 @@ def test_large_structures_stay_with_threads_that_wait(device):
         """,
     )
     out, i = cs.zeros(256, np.int32), np.arange(256)
-    mod.turn[2, 256](out, np.arange(8000, dtype=np.int32).tobytes())
+    mod.turn[2, 256](out, np.arange(4000, dtype=np.int32).tobytes())
 
-    assert np.array_equal(out.to_host(), (255 - i) * 31 + i)
+    assert np.array_equal(out.to_host(), (255 - i) * 15 + i)
 
 
 def test_parameters_that_are_too_large_do_not_compile(device):
