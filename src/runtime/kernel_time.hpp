@@ -13,6 +13,7 @@ inline constexpr int time_bounds = 7;
 
 struct KernelTime {
     std::int64_t total_ns = 0;  // of the launch, alone on the device
+    std::int64_t cold_ns = 0;   // the same, if the L2 cache holds none of its data when it begins
     // The time that each part would take if the others took none. `launch`: added to all others.
     std::array<double, time_bounds> part_ns{};
     TimeBound bound = TimeBound::launch;

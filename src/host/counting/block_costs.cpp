@@ -7,6 +7,7 @@
 
 #include "cuscope_simt/abi.h"
 #include "host/counting/dependences.hpp"
+#include "host/counting/known_addresses.hpp"
 
 namespace cuscope::simt {
 namespace {
@@ -65,6 +66,7 @@ constexpr std::array expansions{
     Expansion{"#divide float64", 4, 0, 10, 1, 2},
     Expansion{"#divide 32", 14, 0, 0, 3, 0},
     Expansion{"#divide 64", 60, 0, 0, 2, 4},
+    Expansion{"cuscope_cp_async", 0, 0, 0, 0, 0},  // the test of its result stands for the copy
     // A call of a function of the source, and of a function of the C library that is not in the table.
     Expansion{"#call", 2, 0, 0, 0, 2},
     Expansion{"#unknown", 8, 16, 0, 2, 2},
@@ -267,6 +269,7 @@ class Reader {
                 if (!labels_open_) start();
                 labels_.insert(line.word.substr(0, line.word.size() - 1));
                 labels_open_ = true;
+                addresses_.clear();  // other code jumps here, with other values
             }
             return false;
         }
@@ -286,7 +289,8 @@ class Reader {
             return false;
         }
         before_ = costs_;
-        count(line, costs_);
+        // A GPU adds a constant in the access.
+        if (!addresses_.add(line.word, line.rest)) count(line, costs_);
         depend(line);
         return false;
     }
@@ -294,6 +298,7 @@ class Reader {
     bool call(std::string_view to) {
         to = to.substr(0, to.find('@'));
         if (to == hook) {
+            addresses_.add_call();
             // Instructions of this part before the hook belong to the same block.
             if (hooked_) start();
             blocks_.emplace_back();
@@ -303,8 +308,10 @@ class Reader {
         }
         // The last one finds shared memory, whose addresses a GPU knows.
         if (starts(to, "__tsan") || starts(to, "__ubsan") || starts(to, "__stack_chk") ||
-            to == "cuscope_count" || to == "__tls_get_addr")
+            to == "cuscope_count" || to == "__tls_get_addr") {
+            addresses_.add_call();
             return false;
+        }
         before_ = costs_;
         if (starts(to, "*")) {
             costs_.control += 1;  // a barrier or a warp operation
@@ -314,6 +321,7 @@ class Reader {
             costs_.expand(to);
         }
         dependences_.add_call(costs_.sum() - before_.sum());
+        addresses_.add_call();
         return false;
     }
 
@@ -432,6 +440,7 @@ class Reader {
     std::vector<Block> blocks_;
     std::size_t block_ = none;  // gets the instructions of the current part
     Dependences dependences_;   // of the current part
+    KnownAddresses addresses_;  // since the last label
     Costs costs_, before_;      // of the current part, and without its last instruction
     bool hooked_ = false, labels_open_ = false;
     // The places of lines in the current part, with the costs before each.

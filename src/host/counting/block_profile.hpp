@@ -22,8 +22,9 @@ void each_lane(unsigned mask, Function function) {
 // One instruction of a warp that accesses memory.
 struct WarpRequest {
     unsigned mask = 0, bytes = 0;
-    unsigned joined =
-        0;  // lanes that read the words behind those that they have just read, in the same 16 bytes
+    // A GPU's compiler joins loads of neighbouring words. These lanes have loaded the `before` bytes in front
+    // of this access a moment ago.
+    unsigned joined = 0, before = 0;
     std::array<std::uintptr_t, 32> address;
     WarpRequest() {}  // addresses are written before they are read
 };
@@ -55,8 +56,18 @@ struct BlockProfile {
     // that it waits for. Of instructions that do not wait, four count as one.
     struct Chain {
         double instructions = 0, global_rounds = 0, shared_rounds = 0;
+        // Rounds of global loads behind which the warp loads from shared memory before it stores to it, as
+        // double buffering does; and these loads from shared memory, of all loads from there.
+        double covered_rounds = 0, covering_loads = 0, shared_loads = 0;
     };
     Chain longest, sum;
+
+    // The time between two barriers.
+    struct Phase {
+        double accesses = 0, load_wavefronts = 0, other_wavefronts = 0;
+        double global_rounds = 0, shared_rounds = 0;  // of the warp that makes most of them
+    };
+    std::vector<Phase> phases;  // the first ones
 
     std::vector<TouchedRange> ranges;  // as Counting::ranges, and one more for all other memory
     std::vector<std::uint64_t> units;  // the numbers of the touched pieces, in order

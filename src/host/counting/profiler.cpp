@@ -15,7 +15,10 @@ constexpr unsigned loads_in_flight = 8;
 // The part of an instruction's latency after which the next one of the warp begins, if it does not need the
 // result: one cycle of four, since compute capability 7.0.
 constexpr double independent = 0.25;
-constexpr std::size_t most_lines = 4096;
+// nvcc's code reads the stack pointer, the numbers of the thread and the block, and the kernel's arguments,
+// and ends with an instruction. The host's code has these values in registers.
+constexpr double entry_instructions = 7;
+constexpr std::size_t most_lines = 4096, most_phases = 1024;
 // For blocks whose cost is not known, in quarters of an instruction.
 constexpr cuscope_simt::BlockCost usual_cost{0, {12, 4, 0, 0, 4}, 10, 0, 0};
 
@@ -150,23 +153,62 @@ void Profiler::global(unsigned warp, const WarpRequest& request, unsigned lanes,
     }
 }
 
-void Profiler::shared(unsigned warp, std::uint64_t wavefronts, Access access, bool joined) {
-    if (joined) {
-        // Four words take at least two wavefronts, one more than the first of them took.
-        profile_.shared_wavefronts += static_cast<double>(wavefronts) - 2 / 3.0;
-        return;
-    }
+void Profiler::shared(unsigned warp, double wavefronts, Access access, bool joined) {
+    profile_.shared_wavefronts += wavefronts;
+    if (joined) return;
     profile_.shared_requests += 1;
-    profile_.shared_wavefronts += static_cast<double>(wavefronts);
     warps_[warp].chain.instructions += 1;
     if (access != Access::store) ++warps_[warp].shared_loads;
 }
 
+void Profiler::go_on(unsigned warp, Access access, bool shared) {
+    Warp& its = warps_[warp];
+    if (!shared) {
+        if (access != Access::load) return;
+        its.loads_are_open = true;
+        its.behind = 0;
+    } else if (access == Access::load) {
+        ++its.behind;
+    } else if (access == Access::store && its.loads_are_open) {
+        its.loads_are_open = false;
+        its.covering += its.behind;
+    }
+}
+
 void Profiler::met(unsigned warp) {
     Warp& its = warps_[warp];
-    its.chain.global_rounds += (its.loads + loads_in_flight - 1) / loads_in_flight;
-    its.chain.shared_rounds += (its.shared_loads + loads_in_flight - 1) / loads_in_flight;
-    its.loads = its.shared_loads = 0;
+    const unsigned rounds = (its.loads + loads_in_flight - 1) / loads_in_flight;
+    const unsigned shared_rounds = (its.shared_loads + loads_in_flight - 1) / loads_in_flight;
+    its.chain.global_rounds += rounds;
+    its.chain.shared_rounds += shared_rounds;
+    its.chain.shared_loads += its.shared_loads;
+    if (its.covering != 0) {
+        its.chain.covered_rounds += rounds;
+        its.chain.covering_loads += its.covering;
+    }
+    its.global_rounds += rounds;
+    its.shared_rounds += shared_rounds;
+    its.loads = its.shared_loads = its.covering = 0;
+    its.loads_are_open = false;
+}
+
+void Profiler::barrier() {
+    profile_.barriers += 1;
+    BlockProfile::Phase now, phase;
+    now.accesses = profile_.load_requests + profile_.store_requests + profile_.shared_requests +
+                   profile_.atomic_requests;
+    now.load_wavefronts = profile_.load_wavefronts;
+    now.other_wavefronts = profile_.store_wavefronts + profile_.shared_wavefronts + profile_.atomic_requests;
+    phase.accesses = now.accesses - before_.accesses;
+    phase.load_wavefronts = now.load_wavefronts - before_.load_wavefronts;
+    phase.other_wavefronts = now.other_wavefronts - before_.other_wavefronts;
+    for (Warp& warp : warps_) {
+        phase.global_rounds = std::max(phase.global_rounds, static_cast<double>(warp.global_rounds));
+        phase.shared_rounds = std::max(phase.shared_rounds, static_cast<double>(warp.shared_rounds));
+        warp.global_rounds = warp.shared_rounds = 0;
+    }
+    before_ = now;
+    if (profile_.phases.size() < most_phases) profile_.phases.push_back(phase);
 }
 
 BlockProfile Profiler::end(std::uint64_t index, std::uint64_t events, std::uint64_t recorded) {
@@ -208,16 +250,19 @@ BlockProfile Profiler::end(std::uint64_t index, std::uint64_t events, std::uint6
         const double more = static_cast<double>(events) / static_cast<double>(recorded);
         for (double& count : result.instructions) count *= more;
         for (double* count :
-             {&result.load_requests,        &result.load_sectors,           &result.load_wavefronts,
-              &result.store_requests,       &result.store_sectors,          &result.store_wavefronts,
-              &result.partial_sectors,      &result.different_load_sectors, &result.loaded_units,
-              &result.stored_units,         &result.atomic_requests,        &result.atomic_operations,
-              &result.shared_requests,      &result.shared_wavefronts,      &result.barriers,
-              &result.longest.instructions, &result.longest.global_rounds,  &result.longest.shared_rounds,
-              &result.sum.instructions,     &result.sum.global_rounds,      &result.sum.shared_rounds})
+             {&result.load_requests,          &result.load_sectors,           &result.load_wavefronts,
+              &result.store_requests,         &result.store_sectors,          &result.store_wavefronts,
+              &result.partial_sectors,        &result.different_load_sectors, &result.loaded_units,
+              &result.stored_units,           &result.atomic_requests,        &result.atomic_operations,
+              &result.shared_requests,        &result.shared_wavefronts,      &result.barriers,
+              &result.longest.instructions,   &result.longest.global_rounds,  &result.longest.shared_rounds,
+              &result.sum.instructions,       &result.sum.global_rounds,      &result.sum.shared_rounds,
+              &result.longest.covered_rounds, &result.longest.covering_loads, &result.longest.shared_loads})
             *count *= more;
         for (TouchedRange& range : result.ranges) range.units *= more;
     }
+    // Every warp begins and ends.
+    result.instructions[0] += entry_instructions * result.warps;
     return std::move(result);
 }
 

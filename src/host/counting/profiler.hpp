@@ -38,11 +38,14 @@ class Profiler {
     const cuscope_simt::BlockCost* cost(const char* instruction) const;
     void steps(unsigned warp, const cuscope_simt::BlockCost* cost, std::uint64_t count);
     void global(unsigned warp, const WarpRequest& request, unsigned lanes, cuscope_simt::Access access);
-    // `joined`: a GPU's compiler joins this load with the one before it, which reads the words before.
-    void shared(unsigned warp, std::uint64_t wavefronts, cuscope_simt::Access access, bool joined);
+    // `joined`: a GPU's compiler joins this load to one before it, which then takes `wavefronts` more.
+    void shared(unsigned warp, double wavefronts, cuscope_simt::Access access, bool joined);
+    // The first lane of the warp makes its next access, in the order of its program.
+    void go_on(unsigned warp, cuscope_simt::Access access, bool shared);
     // The warp has waited for its accesses.
     void met(unsigned warp);
-    void barrier() { profile_.barriers += 1; }
+    // All warps have met at a barrier.
+    void barrier();
 
     // `events` happened, of which the first `recorded` were counted: the profile is for all of them.
     BlockProfile end(std::uint64_t index, std::uint64_t events, std::uint64_t recorded);
@@ -51,12 +54,17 @@ class Profiler {
     struct Warp {
         BlockProfile::Chain chain;
         unsigned loads = 0, shared_loads = 0;  // since it last waited
+        // The first lane has global loads that it may not have used, behind so many loads from shared memory.
+        bool loads_are_open = false;
+        unsigned behind = 0, covering = 0;
+        unsigned global_rounds = 0, shared_rounds = 0;  // since the last barrier
     };
 
     const Counting& counting_;
     std::vector<std::pair<const char*, const cuscope_simt::BlockCost*>> costs_;  // in order
     std::vector<Warp> warps_;
     BlockProfile profile_;
+    BlockProfile::Phase before_;  // the sums of all phases so far
     Footprint footprint_;
     std::unordered_map<std::uintptr_t, double> atomic_lines_;
 };

@@ -107,13 +107,36 @@ void Recorder::access(unsigned thread, const char* instruction, std::uintptr_t a
     request.bytes = bytes;
     request.address[lane] = address;
     ++warp.pending[lane];
-    if (profiler_ && access == cuscope_simt::Access::load) {
-        Recent& recent = recent_[thread];
-        const auto& ends = recent.ends;
-        if (address % 16 != 0 && std::find(ends.begin(), ends.end(), address) != ends.end())
-            request.joined |= 1u << lane;
-        recent.ends[recent.next++ % recent.ends.size()] = address + bytes;
+    if (!profiler_) return;
+    if (access == cuscope_simt::Access::load) join(thread, request);
+    if (lane == 0)
+        profiler_->go_on(thread / 32, access,
+                         setting_.static_shared.holds(address) || setting_.dynamic_shared.holds(address));
+}
+
+// Looks for a load of the same thread that ends where this one begins, so that a GPU could do both as one
+// load of 8 or 16 bytes. It may be any load of the same iteration of a loop; loops that a GPU's compiler
+// unrolls and the host's does not are short, so a few loads of the iteration before count as well.
+void Recorder::join(unsigned thread, Request& request) {
+    constexpr unsigned loads_of_short_loops = 4;
+    Recent& recent = recent_[thread];
+    const unsigned lane = thread % 32;
+    const std::uintptr_t address = request.address[lane], end = address + request.bytes;
+    const auto fits = [&](std::uintptr_t begin) {
+        return begin / 16 == (end - 1) / 16 && (begin % 16 == 0 || (begin % 8 == 0 && end - begin <= 8));
+    };
+    std::uintptr_t begin = address;
+    for (unsigned ago = 0; address % 16 != 0 && ago < recent.runs.size(); ++ago) {
+        const Recent::Run& run = recent.runs[(recent.next - 1 - ago) % recent.runs.size()];
+        if (run.end != address || (ago >= loads_of_short_loops && run.lap != recent.lap)) continue;
+        if (fits(run.begin)) begin = run.begin;
+        break;
     }
+    recent.runs[recent.next++ % recent.runs.size()] = {begin, end, recent.lap};
+    if (begin == address) return;
+    const auto before = static_cast<unsigned>(address - begin);
+    if (request.joined == 0) request.before = before;
+    if (request.before == before) request.joined |= 1u << lane;
 }
 
 void Recorder::step(unsigned thread, const char* instruction) {
@@ -121,6 +144,13 @@ void Recorder::step(unsigned thread, const char* instruction) {
     Warp& warp = warps_[thread / 32];
     Sequence& its = sequence(warp, instruction, Kind::step);
     ++its.executed[thread % 32];
+    if (profiler_) {
+        Recent& recent = recent_[thread];
+        if (its.executed[thread % 32] > recent.repeats) {
+            ++recent.repeats;
+            ++recent.lap;
+        }
+    }
     if (lines_) go_on(warp, thread, static_cast<std::uint32_t>(&its - warp.sequences.data()), its);
 }
 
@@ -148,12 +178,18 @@ void Recorder::meet(unsigned index) {
     }
     warp.pending.fill(0);
     warp.open = 0;
-    if (profiler_) profiler_->met(index);
+    if (!profiler_) return;
+    const unsigned end = std::min(setting_.threads, index * 32 + 32);
+    for (unsigned thread = index * 32; thread < end; ++thread) {
+        ++recent_[thread].lap;
+        recent_[thread].repeats = 0;
+    }
+    profiler_->met(index);
 }
 
 void Recorder::meet_all() {
-    if (profiler_ && events_ <= most_events_) profiler_->barrier();
     for (unsigned i = 0; i < warps_.size(); ++i) meet(i);
+    if (profiler_ && events_ <= most_events_) profiler_->barrier();
 }
 
 void Recorder::finish(Warp& warp, std::uint32_t site) {
@@ -338,8 +374,57 @@ std::uint64_t Recorder::passes_of_atomic(const Request& request, unsigned lanes)
     return most;
 }
 
-// Counts the passes that a request needs. In one pass, each bank serves one word, to any number of lanes.
-// Accesses of 8 bytes are served to half a warp at a time, accesses of 16 bytes to a quarter.
+// The passes that these lanes need together, for the `bytes` from `before` bytes in front of their addresses
+// on. In one pass, each bank serves one word, to any number of lanes.
+unsigned Recorder::passes(const Request& request, unsigned lanes, unsigned before, unsigned bytes) {
+    std::array<unsigned, banks> count{};
+    unsigned most = 1;
+    each_lane(lanes, [&](unsigned lane) {
+        const std::uintptr_t address = request.address[lane] - before;
+        const std::uintptr_t begin = address / bank_bytes, end = (address + bytes - 1) / bank_bytes;
+        for (std::uintptr_t bank_word = begin; bank_word <= end; ++bank_word) {
+            auto& known = in_bank_[bank_word % banks];
+            unsigned& size = count[bank_word % banks];
+            if (std::find(known.begin(), known.begin() + size, bank_word) != known.begin() + size) continue;
+            known[size++] = bank_word;
+            most = std::max(most, size);
+        }
+    });
+    return most;
+}
+
+// The same for a load, as a device divides its lanes: the two halves of the warp (for words of 8 bytes), or
+// the two quarters of a half (for 16) are served together if each lane wants what its neighbour wants, or
+// what the lane after that wants. On an H200, a load of 16 bytes that is the same for each half of the warp
+// takes two passes.
+unsigned Recorder::passes_on_device(const Request& request, unsigned lanes, unsigned before, unsigned bytes) {
+    if (bytes <= bank_bytes) return passes(request, lanes, before, bytes);
+    const unsigned width = bytes <= 2 * bank_bytes ? 16 : 8;
+    if (bytes > 2 * bank_bytes) bytes = 4 * bank_bytes;  // three words take a load of four
+    unsigned sum = 0;
+    for (unsigned first = 0; first < 32; first += 2 * width) {
+        const unsigned low = ((1u << width) - 1) << first, both = lanes & (low | low << width);
+        const auto share = [&](unsigned step) {
+            bool all = true;
+            each_lane(both, [&](unsigned lane) {
+                const unsigned other = lane ^ step;
+                all = all && ((both >> other & 1) == 0 || request.address[lane] == request.address[other]);
+            });
+            return all;
+        };
+        if (both == 0) continue;
+        if (share(1) || share(2)) {
+            sum += passes(request, both, before, bytes);
+            continue;
+        }
+        for (const unsigned part : {both & low, both & ~low})
+            if (part != 0) sum += passes(request, part, before, bytes);
+    }
+    return sum;
+}
+
+// Counts the passes that a request needs. Accesses of 8 bytes are served to half a warp at a time, accesses
+// of 16 bytes to a quarter.
 void Recorder::count_shared(unsigned warp, std::uint32_t site, const Request& request, unsigned lanes,
                             Kind kind) {
     SharedCounts& counts = sums_.shared;
@@ -362,25 +447,20 @@ void Recorder::count_shared(unsigned warp, std::uint32_t site, const Request& re
     for (unsigned first = 0; first < 32; first += width) {
         const unsigned phase = lanes & ((width == 32 ? ~0u : (1u << width) - 1) << first);
         if (phase == 0) continue;
-        std::array<unsigned, banks> count{};
-        unsigned most = 1;
-        each_lane(phase, [&](unsigned lane) {
-            const std::uintptr_t begin = request.address[lane] / bank_bytes;
-            const std::uintptr_t end = (request.address[lane] + request.bytes - 1) / bank_bytes;
-            for (std::uintptr_t bank_word = begin; bank_word <= end; ++bank_word) {
-                auto& known = in_bank_[bank_word % banks];
-                unsigned& size = count[bank_word % banks];
-                if (std::find(known.begin(), known.begin() + size, bank_word) != known.begin() + size)
-                    continue;
-                known[size++] = bank_word;
-                most = std::max(most, size);
-            }
-        });
-        wavefronts += most;
+        wavefronts += passes(request, phase, 0, request.bytes);
         ++least;
     }
     tell_lines(wavefronts, least);
-    if (profiler_) profiler_->shared(warp, wavefronts, static_cast<cuscope_simt::Access>(kind), joined_);
+    if (profiler_) {
+        auto its = static_cast<double>(wavefronts);
+        if (joined_) {
+            its = passes_on_device(request, lanes, request.before, request.before + request.bytes);
+            its -= passes_on_device(request, lanes, request.before, request.before);
+        } else if (kind == Kind::load) {
+            its = passes_on_device(request, lanes, 0, request.bytes);
+        }
+        profiler_->shared(warp, its, static_cast<cuscope_simt::Access>(kind), joined_);
+    }
     if (kind == Kind::load) {
         counts.loads += threads;
         ++counts.load_requests;

@@ -108,6 +108,9 @@ class Recorder {
     Place find(std::uintptr_t address) const;
     unsigned number_of(const Warp& warp) const { return static_cast<unsigned>(&warp - warps_.data()); }
     static std::uint64_t passes_of_atomic(const Request& request, unsigned lanes);
+    unsigned passes(const Request& request, unsigned lanes, unsigned before, unsigned bytes);
+    unsigned passes_on_device(const Request& request, unsigned lanes, unsigned before, unsigned bytes);
+    void join(unsigned thread, Request& request);
     void count_shared(unsigned warp, std::uint32_t site, const Request& request, unsigned lanes, Kind kind);
 
     Setting setting_;
@@ -122,10 +125,18 @@ class Recorder {
     std::array<std::array<std::uintptr_t, 64>, banks> in_bank_;
     Sums sums_;
     std::unique_ptr<Profiler> profiler_;  // null: no profile is made of this block
-    // The addresses behind the last loads of a thread. A loop may read from several arrays in turn.
+    // The last loads of a thread, with those that were joined to them.
     struct Recent {
-        std::array<std::uintptr_t, 4> ends{};
+        struct Run {
+            std::uintptr_t begin = 0, end = 0;
+            std::uint32_t lap = 0;
+        };
+        std::array<Run, 16> runs;
         unsigned next = 0;
+        // Grows when the thread repeats a basic block, or waits for others: between two such moments, a GPU's
+        // compiler may move loads.
+        std::uint32_t lap = 0;
+        std::uint32_t repeats = 0;  // how often it has repeated a block since its warp last met
     };
     std::vector<Recent> recent_;  // by thread; for profiles
     std::uint64_t events_ = 0, most_events_ = 0;

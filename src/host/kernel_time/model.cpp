@@ -43,6 +43,9 @@ struct Mean {
             chain.instructions += part * profile.longest.instructions;
             chain.global_rounds += part * profile.longest.global_rounds;
             chain.shared_rounds += part * profile.longest.shared_rounds;
+            chain.covered_rounds += part * profile.longest.covered_rounds;
+            chain.covering_loads += part * profile.longest.covering_loads;
+            chain.shared_loads += part * profile.longest.shared_loads;
             loaded_units += part * profile.loaded_units;
             stored_units += part * profile.stored_units;
             for (const auto& range : profile.ranges) units += part * range.units;
@@ -95,19 +98,25 @@ double shared_part(const std::vector<BlockProfile>& profiles) {
     return all == 0 ? 0 : common / all;
 }
 
-// The bytes that memory transfers. Blocks that run at the same time share what they touch through the L2
-// cache; blocks of different waves do so only as far as the footprint fits into it.
-double dram_bytes(const DeviceModel& model, double blocks, double waves, double footprint, double block_bytes,
-                  double shared) {
+// How much memory transfers, and the part of the data that blocks wait for there. Blocks that run at the same
+// time share what they touch through the L2 cache, but they ask for it at about the same time, so that all of
+// them wait. Blocks of different waves share as far as the footprint fits into the cache.
+struct Dram {
+    double bytes = 0, missed = 0;
+};
+
+Dram dram(const DeviceModel& model, double blocks, double waves, double footprint, double block_bytes,
+          double shared, bool cold) {
     const auto cache = static_cast<double>(model.properties.l2_cache_size);
-    if (cache == 0) return blocks * block_bytes;
+    if (cache == 0) return {blocks * block_bytes, 1};
     // Each half of the cache serves the multiprocessors of its own side, so data that both need is there
     // twice: from a third of the cache on, some is lost before it is used again.
     const double lost = std::clamp((footprint - cache / 3) / (cache / 3), 0.0, 1.0);
     const double in_wave = blocks / std::max(1.0, waves);
     const double wave_bytes = std::min(footprint, block_bytes * (1 + (in_wave - 1) * (1 - shared)));
     const double all = std::clamp(wave_bytes * waves, footprint, std::max(footprint, blocks * block_bytes));
-    return lost * all;
+    const double bytes = std::max(lost * all, cold ? footprint : 0);
+    return {bytes, all == 0 ? 0 : bytes / all};
 }
 
 // The operations on the line that gets most of them, of all operations of the sampled blocks.
@@ -165,6 +174,59 @@ double imbalance(const std::vector<BlockProfile>& profiles, std::uint64_t blocks
     return most * static_cast<double>(multiprocessors) / all;
 }
 
+// A root of the sum of powers, see overlap_power.
+template <class... Times>
+double overlapped(Times... times) {
+    return std::pow((std::pow(times, overlap_power) + ...), 1 / overlap_power);
+}
+
+// The cycles that the longest warp of a block waits, alone on the device. `round`: for global loads.
+class Chain {
+  public:
+    Chain(const Rates& rates, const BlockProfile::Chain& its, double round) : rates_(rates) {
+        instructions = its.instructions * rates.instruction_cycles;
+        round_ = round;
+        if (its.covered_rounds == 0 || its.shared_loads == 0) return;
+        // The instructions between the loads and the stores of their results hide the latency.
+        const double between = its.covering_loads / its.covered_rounds * instructions / its.shared_loads;
+        round_ -= std::min(round, between) * its.covered_rounds / std::max(1.0, its.global_rounds);
+    }
+    double rounds(double global, double shared) const {
+        return global * round_ + shared * rates_.shared_cycles;
+    }
+    double instructions;
+
+  private:
+    const Rates& rates_;
+    double round_;
+};
+
+// The cycles that a block alone on a multiprocessor takes longer than its parts would if they overlapped
+// across its barriers: the warps of a block do not load while others still multiply.
+double barrier_cycles(const Rates& rates, const BlockProfile& profile, double round) {
+    double accesses = 0, load = 0, other = 0, global = 0, shared = 0;
+    for (const auto& phase : profile.phases) {
+        accesses += phase.accesses, load += phase.load_wavefronts, other += phase.other_wavefronts;
+        global += phase.global_rounds, shared += phase.shared_rounds;
+    }
+    if (profile.phases.size() < 2 || accesses == 0) return 0;
+    const Chain chain(rates, profile.longest, round);
+    const double own = std::accumulate(profile.instructions.begin(), profile.instructions.end(), 0.0);
+    const auto time = [&](double its, double load_wavefronts, double other_wavefronts, double waits) {
+        // Instructions are counted by the basic block, which may hold a barrier: phases get them by their
+        // accesses.
+        return overlapped(
+            chain.instructions * its / accesses + waits, (own * its / accesses + its) / rates.issue,
+            (load_wavefronts * rates.load_wavefront + other_wavefronts) / rates.shared_wavefronts);
+    };
+    double sum = 0;
+    for (const auto& phase : profile.phases)
+        sum += time(phase.accesses, phase.load_wavefronts, phase.other_wavefronts,
+                    chain.rounds(phase.global_rounds, phase.shared_rounds));
+    const double more = sum - time(accesses, load, other, chain.rounds(global, shared));
+    return more * profile.barriers / static_cast<double>(profile.phases.size());
+}
+
 }  // namespace
 
 KernelTime kernel_time(const DeviceModel& model, std::uint64_t block_count, int blocks_per_multiprocessor,
@@ -208,44 +270,60 @@ KernelTime kernel_time(const DeviceModel& model, std::uint64_t block_count, int 
                         (mean.different_load_sectors + full + mean.partial_sectors * rates.partial_sector) /
                         rates.l2_bytes_per_ns;
 
-    const double block_bytes = mean.units * BlockProfile::unit_bytes;
     time.footprint_bytes = footprint(profiles, blocks);
-    time.dram_bytes =
-        dram_bytes(model, blocks, time.waves, time.footprint_bytes, block_bytes, shared_part(profiles));
-    // Bytes that are loaded and stored are transferred twice.
-    if (mean.units > 0) time.dram_bytes *= (mean.loaded_units + mean.stored_units) / mean.units;
-    at(TimeBound::dram) = time.dram_bytes / model.kernel_rate;
-
     time.atomic_operations = mean.atomic_operations * blocks;
     at(TimeBound::atomics) =
         time.atomic_operations * std::max(hottest_line(profiles) * rates.atomic_ns, 1 / rates.atomics_per_ns);
+    at(TimeBound::launch) = static_cast<double>(model.kernel_latency_ns);
 
-    // A round waits for the slowest of its loads: for memory if one of them misses both caches.
-    const double missed = mean.load_sectors == 0 ? 0 : mean.different_load_sectors / mean.load_sectors;
-    const double l2_bytes_missed = std::min(1.0, time.dram_bytes / std::max(1.0, time.l2_bytes));
     const double per_round = mean.chain.global_rounds == 0
                                  ? 1
                                  : std::clamp(mean.load_requests / std::max(1.0, mean.warps) /
                                                   std::max(1.0, mean.chain.global_rounds),
                                               1.0, 8.0);
-    const double to_l2 = 1 - std::pow(1 - std::min(1.0, missed), per_round);
-    const double to_dram = to_l2 * (1 - std::pow(1 - l2_bytes_missed, per_round));
-    const double round = rates.l1_cycles + to_l2 * (rates.l2_cycles - rates.l1_cycles) +
-                         to_dram * (rates.dram_cycles - rates.l2_cycles);
-    const double chain = mean.chain.instructions * rates.instruction_cycles +
-                         mean.chain.global_rounds * round + mean.chain.shared_rounds * rates.shared_cycles +
-                         std::max(0.0, mean.barriers - 1) * rates.barrier_cycles;
-    at(TimeBound::latency) = std::max(1.0, time.waves) * chain * cycle;
+    const double shared_part_of_block = shared_part(profiles);
+    const auto total = [&](bool cold) {
+        const Dram memory = dram(model, blocks, time.waves, time.footprint_bytes,
+                                 mean.units * BlockProfile::unit_bytes, shared_part_of_block, cold);
+        // Bytes that are loaded and stored are transferred twice.
+        time.dram_bytes =
+            mean.units > 0 ? memory.bytes * (mean.loaded_units + mean.stored_units) / mean.units : 0;
+        at(TimeBound::dram) = time.dram_bytes / model.kernel_rate;
 
-    double sum = 0;
-    // The same data pass memory and the L2 cache, one piece behind the other.
-    for (const double its : {std::max(at(TimeBound::dram), at(TimeBound::l2)), at(TimeBound::shared),
-                             at(TimeBound::issue), at(TimeBound::latency), at(TimeBound::atomics)})
-        sum += std::pow(its, overlap_power);
-    const double work = std::pow(sum, 1 / overlap_power);
-    at(TimeBound::launch) = static_cast<double>(model.kernel_latency_ns);
-    time.total_ns = std::max(model.minimum_kernel_ns,
-                             static_cast<std::int64_t>(std::llround(work + at(TimeBound::launch))));
+        // A round waits for the slowest of its loads: for memory if one of them misses both caches.
+        const double missed = mean.load_sectors == 0 ? 0 : mean.different_load_sectors / mean.load_sectors;
+        const double to_l2 = 1 - std::pow(1 - std::min(1.0, missed), per_round);
+        const double to_dram = to_l2 * (1 - std::pow(1 - std::min(1.0, memory.missed), per_round));
+        const double round = rates.l1_cycles + to_l2 * (rates.l2_cycles - rates.l1_cycles) +
+                             to_dram * (rates.dram_cycles - rates.l2_cycles);
+        const Chain chain(rates, mean.chain, round);
+        const double waits = chain.instructions +
+                             chain.rounds(mean.chain.global_rounds, mean.chain.shared_rounds) +
+                             std::max(0.0, mean.barriers - 1) * rates.barrier_cycles;
+        const double in_line = std::max(1.0, time.waves) * cycle;
+        at(TimeBound::latency) = in_line * waits;
+
+        // A warp issues in the cycles in which it does not wait; only other warps use the cycles in which it
+        // does. So its own instructions and its waits do not overlap.
+        const double issued = in_line * pipe / std::max(1.0, mean.warps) * rates.schedulers;
+        const double waited = std::max(0.0, at(TimeBound::latency) - issued);
+        // The same data pass memory and the L2 cache, one piece behind the other.
+        const double work =
+            overlapped(std::max(at(TimeBound::dram), at(TimeBound::l2)), at(TimeBound::shared),
+                       at(TimeBound::issue), waited, at(TimeBound::atomics)) +
+            issued + waited - overlapped(issued, waited);
+        // Of the blocks that a multiprocessor holds, each works while another one waits at a barrier.
+        double barriers = 0;
+        for (const BlockProfile& profile : profiles) barriers += barrier_cycles(rates, profile, round);
+        barriers /= static_cast<double>(profiles.size());
+        const double held = std::clamp(std::ceil(blocks / multiprocessors), 1.0,
+                                       static_cast<double>(blocks_per_multiprocessor));
+        barriers *= std::max(1.0, busiest / held) / held * cycle;
+        return std::max(model.minimum_kernel_ns,
+                        static_cast<std::int64_t>(std::llround(work + barriers + at(TimeBound::launch))));
+    };
+    time.cold_ns = total(true);
+    time.total_ns = total(false);
     const auto longest = std::max_element(part.begin(), part.end());
     time.bound = static_cast<TimeBound>(longest - part.begin());
     return time;

@@ -56,6 +56,7 @@ Rates rates_of(const DeviceModel& model) {
         rates.issue = 0.25;
         rates.pipes = {0.25, float32, float64, 0.0625, 0.25};
     }
+    rates.schedulers = major >= 3 ? 4 : major;
     rates.shared_wavefronts = 0.9;
     rates.load_wavefront = 1.3;
     rates.l2_bytes_per_ns = model.cache_rate < 1e5 ? model.cache_rate : 2 * model.kernel_rate;

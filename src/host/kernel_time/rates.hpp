@@ -11,6 +11,7 @@ namespace cuscope::host {
 struct Rates {
     // Of one multiprocessor, in instructions of warps for each cycle.
     double issue;
+    double schedulers;                                   // each issues the instructions of its own warps
     std::array<double, cuscope_simt::cost_kinds> pipes;  // by CostKind
     double shared_wavefronts;  // of the L1 cache and shared memory together, for each cycle
     double load_wavefront;     // a wavefront of a global load, in wavefronts of shared memory
