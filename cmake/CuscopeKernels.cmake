@@ -11,7 +11,7 @@ list(FILTER cuscope_kernel_headers EXCLUDE REGEX "/plan\\.hpp$")  # the host's a
 file(GLOB_RECURSE cuscope_simt_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/host/include/*.h")
 
 add_executable(cuscope_compile_kernel "${PROJECT_SOURCE_DIR}/tools/compile_kernel.cpp")
-target_link_libraries(cuscope_compile_kernel PRIVATE cuscope_common cuscope_runtime cuscope_host)
+target_link_libraries(cuscope_compile_kernel PRIVATE cuscope_common ${cuscope_runtime} ${cuscope_host})
 
 # A copy that changes only if the compiler does: one that was built again without a change makes nothing anew.
 set(cuscope_kernel_compiler "${PROJECT_BINARY_DIR}/compile_kernel")

@@ -33,10 +33,10 @@ elseif(CUSCOPE_SANITIZE)
   message(FATAL_ERROR "CUSCOPE_SANITIZE=${CUSCOPE_SANITIZE}: it is address, thread or empty")
 endif()
 if(CUSCOPE_SANITIZE)
-  # Without optimisation, instrumented bindings compile in half of the time. They only convert arguments; the simulation
-  # and the operations would make the tests slower.
+  # Without optimisation, instrumented code compiles in less than half of the time. Targets with the property convert
+  # arguments and hand calls on; without optimisation of the simulation and the operations, the tests would be slower.
   target_compile_options(
-    cuscope_common INTERFACE ${cuscope_sanitize_flags} $<IF:$<STREQUAL:$<TARGET_PROPERTY:NAME>,_core>,-O0,-O1> -g1
+    cuscope_common INTERFACE ${cuscope_sanitize_flags} $<IF:$<BOOL:$<TARGET_PROPERTY:CUSCOPE_UNOPTIMISED>>,-O0,-O1> -g1
                              -fno-omit-frame-pointer)
   target_link_options(cuscope_common INTERFACE ${cuscope_sanitize_flags})
   # Look-ups are checked in optimised builds, too: see src/host/runtime/lock.hpp.
@@ -84,23 +84,44 @@ function(cuscope_precompile target)
   if(NOT CMAKE_UNITY_BUILD)
     return()
   endif()
-  if(TARGET cuscope_runtime AND NOT target STREQUAL "cuscope_runtime")
-    target_precompile_headers(${target} REUSE_FROM cuscope_runtime)
+  get_target_property(unoptimised ${target} CUSCOPE_UNOPTIMISED)
+  set(first CUSCOPE_PRECOMPILES_${unoptimised})
+  get_property(owner GLOBAL PROPERTY ${first})
+  if(owner)
+    target_precompile_headers(${target} REUSE_FROM ${owner})
   else()
+    set_property(GLOBAL PROPERTY ${first} ${target})
     target_precompile_headers(
       ${target} PRIVATE <algorithm> <atomic> <chrono> <condition_variable> <functional> <map> <memory> <mutex> <optional>
                         <span> <string> <unordered_map> <variant> <vector> "runtime/runtime.hpp")
   endif()
 endfunction()
 
-# cuscope_layer(name level): the object library of src/name.
+# An object library of some sources of a layer; it joins the list of the layer's targets.
+function(cuscope_layer_target target level unoptimised)
+  add_library(${target} OBJECT ${ARGN})
+  target_link_libraries(${target} PUBLIC cuscope_common Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(
+    ${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON CUSCOPE_UNOPTIMISED ${unoptimised})
+  cuscope_optimise(${target} ${level})
+  cuscope_batches(${target})
+  cuscope_precompile(${target})
+endfunction()
+
+# cuscope_layer(name level [folders...]): the object library of src/name. Under the address sanitizer, the folders get an
+# object library of their own, which is not optimised. The variable cuscope_name has the libraries.
 function(cuscope_layer name level)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/host/include/")
-  add_library(cuscope_${name} OBJECT ${sources})
-  target_link_libraries(cuscope_${name} PUBLIC cuscope_common Threads::Threads ${CMAKE_DL_LIBS})
-  set_target_properties(cuscope_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-  cuscope_optimise(cuscope_${name} ${level})
-  cuscope_batches(cuscope_${name})
-  cuscope_precompile(cuscope_${name})
+  set(targets cuscope_${name})
+  if(ARGN AND CUSCOPE_SANITIZE STREQUAL "address")
+    string(REPLACE ";" "|" folders "${ARGN}")
+    set(unoptimised ${sources})
+    list(FILTER unoptimised INCLUDE REGEX "/src/${name}/(${folders})/")
+    list(REMOVE_ITEM sources ${unoptimised})
+    list(APPEND targets cuscope_${name}_unoptimised)
+    cuscope_layer_target(cuscope_${name}_unoptimised ${level} ON ${unoptimised})
+  endif()
+  cuscope_layer_target(cuscope_${name} ${level} OFF ${sources})
+  set(cuscope_${name} ${targets} PARENT_SCOPE)
 endfunction()

@@ -207,6 +207,7 @@ CUSCOPE_ON_FIBER void Block::finish(Strand* self) {
     running_ = to;
     to->wait = Strand::Wait::none;
 #if defined(CUSCOPE_ASAN)
+    self->last_frame = static_cast<char*>(__builtin_frame_address(0));
     __sanitizer_start_switch_fiber(nullptr, to->memory_begin, stack_size(to));
 #endif
     cuscope::simt::jump_to_context(self->context, to->context);
@@ -312,8 +313,13 @@ bool Block::add_strand() {
 // An earlier kernel may have written over the whole stack.
 CUSCOPE_ON_FIBER void Block::begin_strand(Strand* strand) {
 #if defined(CUSCOPE_ASAN)
-    // Frames of a thread that left without returning have poisoned the stack.
-    __asan_unpoison_memory_region(strand->memory_begin, stack_size(strand));
+    // The functions in which the last thread ended did not return, so their frames are poisoned. The memory
+    // below them is not, and is much larger.
+    constexpr std::ptrdiff_t frame_of_finish = 4096;
+    char* const begin = strand->last_frame == nullptr
+                            ? strand->memory_begin
+                            : std::max(strand->memory_begin, strand->last_frame - frame_of_finish);
+    __asan_unpoison_memory_region(begin, static_cast<std::size_t>(strand->stack_end - begin));
 #endif
     fill_canary(strand->stack_end);
     cuscope::simt::make_context(strand->context, strand->memory_begin, strand->stack_end, &strand_main,

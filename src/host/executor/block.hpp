@@ -64,6 +64,7 @@ struct alignas(64) Strand : cuscope_simt::Fiber {
     char* memory_begin = nullptr;
     char* memory_end = nullptr;
     void* fake_stack = nullptr;  // AddressSanitizer's
+    char* last_frame = nullptr;  // for AddressSanitizer: where the last thread on this stack ended
 
     unsigned lane() const { return linear_thread % 32; }
     unsigned warp_index() const { return linear_thread / 32; }
