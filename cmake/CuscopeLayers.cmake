@@ -46,7 +46,7 @@ endif()
 # Sources of one folder are compiled together: most of a source's time goes to headers that its neighbours include, too.
 # A name in an unnamed namespace is therefore used once in a batch. -DCMAKE_UNITY_BUILD=OFF compiles each source alone.
 #
-# cuscope_batches(target [folders...]): a batch takes at most eight sources of one folder, so that adding a file changes
+# cuscope_batches(target [folders...]): a batch takes at most sixteen sources of one folder, so that adding a file changes
 # the batches of its folder alone. Each further argument is one batch of whole folders, with commas between them.
 function(cuscope_batches target)
   get_target_property(sources ${target} SOURCES)
@@ -58,7 +58,7 @@ function(cuscope_batches target)
       set(last "${folder}")
       set(number 0)
     endif()
-    math(EXPR batch "${number} / 8")
+    math(EXPR batch "${number} / 16")
     math(EXPR number "${number} + 1")
     file(RELATIVE_PATH group "${PROJECT_SOURCE_DIR}/src" "${folder}")
     set(name "${group}_${batch}")
