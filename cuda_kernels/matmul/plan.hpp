@@ -290,10 +290,10 @@ inline void add_byte_planes(std::vector<Instance>& to) {
         std::string_view type;
         TensorCores shape;
     };
-    // Estimated: a tenth (8 bytes: a 36th) of the rate of bytes.
+    // With the divisions into bytes, on an H200.
     for (const auto& [type, t] : {Kind{"int32", {128, 128, 64, 32, 3, 1, 1.1}},
-                                  {"int32", {64, 128, 32, 64, 3, 2, 1.0}},
-                                  {"int64", {64, 128, 32, 32, 3, 1, 0.3}}}) {
+                                  {"int32", {64, 128, 32, 64, 3, 2, 0.85}},
+                                  {"int64", {64, 128, 32, 32, 3, 1, 0.19}}}) {
         std::string kernel = "byte_planes<" + std::string(element(type)->cpp);
         for (const int x : {t.block_m, t.block_n, t.warp_m, t.warp_n, t.stages})
             kernel += ", " + std::to_string(x);
@@ -483,11 +483,10 @@ inline double seconds(const Instance& i, const Shape& shape, const Split& split,
 
 // Is the product large enough to divide its operands into bytes first? Passes over a short k, and tiles with
 // few rows, would leave the tensor cores idle.
-inline bool planes_pay(std::string_view type, const Shape& shape) {
+inline bool planes_pay(const Shape& shape) {
     const double products =
         static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
-    return std::min(shape.m, shape.n) >= 128 && shape.k >= 128 &&
-           products >= (element(type)->size == 8 ? 0x1p27 : 0x1p29);
+    return std::min(shape.m, shape.n) >= 128 && shape.k >= 128 && products >= 0x1p29;
 }
 
 struct Choice {
@@ -552,7 +551,7 @@ inline Choice choose(const Shape& shape, std::string_view in, std::string_view o
         if (i.efficiency == 0 || i.tf32 || !same(i.in, type) || !same(i.out, result) || !runs_on(i, device))
             continue;
         if (!in_packs && (i.aligned_b || i.aligned_a)) continue;
-        if (i.planes && !planes_pay(in, shape)) continue;
+        if (i.planes && !planes_pay(shape)) continue;
         if (!best || cost(i, shape, device) < cost(*best, shape, device)) best = &i;
     }
     if (!best)

@@ -540,7 +540,7 @@ def test_plan_has_the_launch_of_every_instance(tmp_path):
         "09_tensor_cores",
         "none",
         "09_tensor_cores",
-        "12_byte_planes",
+        "08_warp_tiles",
         "03_shared_tiles",
         "none",
     ]
