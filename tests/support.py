@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -132,6 +134,16 @@ def number_in(array: cs.DeviceArray | np.ndarray) -> int:
 
 def streams(count: int) -> list[cs.Stream]:
     return [cs.Stream(non_blocking=True) for _ in range(count)]
+
+
+def load_program(path: str):
+    """A program of the repository as a module: "benchmarks/topics.py". Its folder does not become a place for imports."""
+    file = TESTS.parent / path
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    loaded = importlib.util.module_from_spec(spec)
+    sys.modules[file.stem] = loaded
+    spec.loader.exec_module(loaded)
+    return loaded
 
 
 def load_basic(device: cs.Device) -> cs.Module:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import cuscope as cs
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-from matmul_rungs import FOLDER, PROBLEM, instance
+from support import load_program
 
 pytestmark = [
     pytest.mark.host_only("a real GPU measures times"),
     pytest.mark.usefixtures("times_from_counts"),
 ]
+
+RUNGS = load_program("benchmarks/matmul_rungs.py")
 
 ROWS = r"""
 __global__ void rows(float* x, const float* y) {
@@ -98,12 +95,12 @@ def test_asynchronous_copy_is_about_one_instruction(h200):
 
 
 def rung(number: str, n: int) -> cs.KernelTime:
-    path = next(FOLDER.glob(f"{number}_*.cu"))
+    path = next(RUNGS.FOLDER.glob(f"{number}_*.cu"))
     name = f"{path.stem[3:]}<float>"
-    shape = instance(number, name)
+    shape = RUNGS.instance(number, name)
     assert shape is not None
     a, b, c = (cs.zeros((n, n), np.float32) for _ in range(3))
-    problem = np.zeros((), PROBLEM)
+    problem = np.zeros((), RUNGS.PROBLEM)
     for field in ("m", "n", "k", "a_row", "b_row", "c_row"):
         problem[field] = n
     blocks = (n // shape.tile[0]) * (n // shape.tile[1])

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-
 import numpy as np
 import pytest
 
 import cuscope as cs
 from cuscope import _core
-from support import TESTS
+from support import load_program
 
 pytestmark = pytest.mark.host_only("times of a GPU are measured")
 WITHIN = 0.30
 
 
-def load_tool():
-    path = TESTS.parent / "tools" / "predicted_times.py"
-    spec = importlib.util.spec_from_file_location("predicted_times", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["predicted_times"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-TOOL = load_tool()
+TOOL = load_program("tools/predicted_times.py")
 HELD_BACK = [
     (kernel, n, time)
     for kernel, times in TOOL.times_of_matmul().items()

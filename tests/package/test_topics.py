@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 from pathlib import Path
 
 import pytest
 
-from support import TESTS
+from support import TESTS, load_program
 
 pytestmark = pytest.mark.no_sanitizer("it measures times")
 TOPICS = ("vec_add", "transpose", "memory_walks", "averaging")
-
-
-def load(path: str):
-    name = Path(path).stem
-    spec = importlib.util.spec_from_file_location(name, TESTS.parent / path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def run(module, monkeypatch, *arguments: str) -> int:
@@ -33,7 +23,7 @@ def run(module, monkeypatch, *arguments: str) -> int:
 def measured(device, monkeypatch, tmp_path) -> Path:
     """The results of the benchmark, which checks every rung before it measures it."""
     path = tmp_path / "topics.json"
-    topics = load("benchmarks/topics.py")
+    topics = load_program("benchmarks/topics.py")
     if device.simulated:
         monkeypatch.setattr(topics, "CHUNK", 1 << 14)  # the averages of all elements take seconds
     options = ("--device", device.name, "--quick", "--seconds", "0.05", "--json", str(path))
@@ -44,7 +34,7 @@ def measured(device, monkeypatch, tmp_path) -> Path:
 @pytest.fixture
 def tables(monkeypatch, tmp_path):
     """The tool, with copies of the READMEs."""
-    tool = load("tools/kernel_results.py")
+    tool = load_program("tools/kernel_results.py")
     for topic in TOPICS:
         (tmp_path / topic).mkdir()
         (tmp_path / topic / "README.md").write_text((tool.KERNELS / topic / "README.md").read_text())
