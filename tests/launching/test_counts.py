@@ -239,6 +239,22 @@ def test_lanes_apart_take_a_sector_each(device, stride, sectors):
 
 
 @HOST
+def test_asynchronous_copies_load_and_store(device):
+    source = """
+    __global__ void copies(const float* x) {
+        __shared__ float s[64];
+        const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(&s[threadIdx.x]));
+        for (int i = 0; i < 5; ++i)
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(x + i * 64 + threadIdx.x) : "memory");
+    }"""
+
+    counts = module(device, source).copies.count(cs.zeros(5 * 64), grid=1, block=64)
+
+    assert (counts.global_load_requests, counts.global_load_sectors) == (10, 40)
+    assert counts.shared_store_requests == 10
+
+
+@HOST
 @pytest.mark.skipif(IS_CLANG, reason="Clang takes a float4 apart")
 def test_load_of_four_floats_is_one_request(device):
     x = floats(64, 4)

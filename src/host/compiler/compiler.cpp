@@ -221,6 +221,7 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
         arguments.push_back(definition);
     arguments.push_back("-D__CUDA_ARCH__=" + architecture);
     if (request_.kind != ImageKind::plain) arguments.push_back("-DCUSCOPE_COUNTED");
+    if (request_.kind == ImageKind::timing) arguments.push_back("-DCUSCOPE_TIMED");
     if (request_.kind == ImageKind::checking) arguments.push_back("-DCUSCOPE_CHECKED");
     arguments.insert(arguments.end(), {"-include", "cuscope_simt/cuda.h"});
     // Parts of the language that few kernels use are left out, because parsing them takes longer than the

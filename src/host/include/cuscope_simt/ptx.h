@@ -71,8 +71,9 @@ CUSCOPE_INLINE void visible() {
 }
 
 #if defined(CUSCOPE_COUNTED) && !defined(CUSCOPE_CHECKED) && defined(__x86_64__)
-// One instruction of a GPU: a function without hooks, whose cost images that count know by its name. False if
-// an address is not aligned. Mistakes must happen in the caller, which has the line of the source.
+// One instruction of a GPU: a function without hooks, whose cost images that count know by its name; the
+// caller counts its accesses. False if an address is not aligned. Mistakes must happen in the caller, which
+// has the line of the source.
 #ifdef __clang__
 #define CUSCOPE_ONE_INSTRUCTION CUSCOPE_UNCOUNTED __attribute__((noinline, no_sanitize("alignment")))
 #else
@@ -93,6 +94,10 @@ CUSCOPE_INLINE void cp_async(char* to, const char* from, long long bytes, long l
     // Is there memory? Moves cost nothing, and inline assembly has no hooks.
     asm volatile("movb $0, %0" : "=m"(*to));
     asm volatile("movb %1, %0" : "=q"(byte) : "m"(*(taken > 0 ? from : to)));
+#ifndef CUSCOPE_TIMED  // the model of times would wait for the copy at once
+    if (taken > 0) count(from, static_cast<unsigned>(taken < bytes ? taken : bytes), Access::load);
+    count(to, static_cast<unsigned>(bytes), Access::store);
+#endif
     if (copied_aligned(to, from, bytes, taken)) return;
     check_aligned(to, static_cast<unsigned>(bytes));
     check_aligned(from, static_cast<unsigned>(bytes));
