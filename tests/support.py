@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import os
 import sys
 import threading
 import time
@@ -17,6 +18,7 @@ import cuscope as cs
 
 TESTS = Path(__file__).resolve().parent
 MS = 1e-3  # seconds
+IS_CLANG = "clang" in os.environ.get("CUSCOPE_CXX", "")  # compiles the kernels of simulated devices
 NO_DEVICE = 99999  # no device has this number; a process of many tests makes hundreds of simulated devices
 
 # A child of fork() has no thread but the one that forked. The allocators of GCC 12's and Clang 14's sanitizers do not

@@ -1,12 +1,15 @@
 // Rung 08 multiplies integers of 32 and 64 bits one by one, and tensor cores know bytes only. But a number is
 // a sum of bytes: a = a0 + 256 a1 + 256^2 a2 + ... So the product is the sum of 256^(i + j) times the product
-// of bytes i of A and bytes j of B, and of these only those with i + j below the size of the number reach the
-// result: 10 for 4 bytes, 36 for 8. A tensor core multiplies bytes more than 20 times as fast as the integer
-// units multiply numbers of 4 bytes, so this is still twice as fast.
+// of bytes i of A and bytes j of B, and of these only the products with i + j below the size of the number
+// reach the result: 10 for 4 bytes, 36 for 8. A tensor core multiplies bytes more than 20 times as fast as
+// the integer units multiply numbers of 4 bytes, so this is still twice as fast.
 //
-// to_planes has divided both factors into matrices of bytes. A block multiplies them in passes over k, those
-// of the greatest i + j first; after all passes with the same i + j it shifts its sums by 8 bits. The sums
-// may wrap around, as those of the other rungs.
+// The loop over slabs is that of rung 09. It stands here again, because as a function of both rungs it made
+// nvcc 13 spill registers in six instances of rung 09.
+//
+// to_planes has divided both factors into matrices of bytes. A block multiplies them in passes over k, the
+// passes with the greatest i + j first; after all passes with the same i + j it shifts its sums by 8 bits.
+// The sums may wrap around, as sums of integers do in the other rungs.
 //
 // Needs: p.a_row and p.b_row are the widths of the planes, multiples of 16; A and B are the lowest planes.
 // One matrix, no batch. sm_80.

@@ -489,6 +489,14 @@ inline bool planes_pay(const Shape& shape) {
     return std::min(shape.m, shape.n) >= 128 && shape.k >= 128 && products >= 0x1p29;
 }
 
+// Are operands that cannot be read 16 bytes at a time copied for the tensor cores? For double, which gains
+// less and has more bytes, only if each copied element is used often.
+inline bool copies_pay(std::string_view type, const Shape& shape) {
+    if (type == "float64")
+        return std::min(shape.m, shape.n) >= 256 && shape.m * shape.n * shape.k >= 1LL << 27;
+    return type == "float16" || type == "bfloat16" || element(type)->size == 1;
+}
+
 struct Choice {
     const Instance* instance = nullptr;  // nullptr: no rung takes the types
     std::string reason;                  // one sentence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +10,8 @@ import numpy as np
 import pytest
 
 import cuscope as cs
+from support import IS_CLANG
 
-IS_CLANG = "clang" in os.environ.get("CUSCOPE_CXX", "")
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "wrong_kernels.py"
 
 pytestmark = [

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
 import cuscope as cs
-from support import load_program
+from support import IS_CLANG, load_program
 
 pytestmark = [
     pytest.mark.host_only("a real GPU measures times"),
     pytest.mark.usefixtures("times_from_counts"),
 ]
 
-IS_CLANG = "clang" in os.environ.get("CUSCOPE_CXX", "")
 RUNGS = load_program("benchmarks/matmul_rungs.py")
 
 ROWS = r"""

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import functools
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import cuscope as cs
-from support import built_in, module
+from support import IS_CLANG, built_in, module
 
 KERNELS = Path(__file__).resolve().parents[2] / "cuda_kernels"
 # Clang splits a float4, and counts no copy of a structure.
-IS_CLANG = "clang" in os.environ.get("CUSCOPE_CXX", "")
 HOST = pytest.mark.host_only("a real GPU does not count")
 
 SMALL = r"""

@@ -487,6 +487,8 @@ int main() {
         std::printf("> %s\n", choice.instance ? choice.instance->rung.c_str() : "none");
     };
     show({4096, 4096, 4096}, "float32", "float32");
+    for (const long long n : {513, 201})
+        show({n, n, n}, "float64", "float64", {}, copies_pay("float64", {n, n, n}));
     show({4097, 4097, 4097}, "float32", "float32", {}, false);
     show({1, 4096, 4096}, "float32", "float32");
     show({8, 8, 8}, "float32", "float32");
@@ -530,6 +532,8 @@ def test_plan_has_the_launch_of_every_instance(tmp_path):
         for i in INSTANCES
     )
     assert [line[2:] for line in lines if line.startswith(">")] == [
+        "08_warp_tiles",
+        "09_tensor_cores",
         "08_warp_tiles",
         "08_warp_tiles",
         "few_rows",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
 
 import pytest
 
-from support import TESTS
+from support import TESTS, load_program
 
 pytestmark = pytest.mark.no_sanitizer("it measures times")
 PROGRAM = TESTS.parent / "benchmarks/copies.py"
@@ -17,9 +16,7 @@ PROGRAM = TESTS.parent / "benchmarks/copies.py"
 
 def test_every_copy_is_measured(device):
     options = ("--device", device.name, "--mebibytes", "1", "--rounds", "1", "--count", "2", "--json")
-    spec = importlib.util.spec_from_file_location("copies", PROGRAM)
-    copies = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(copies)
+    copies = load_program("benchmarks/copies.py")
 
     done = subprocess.run(
         [sys.executable, PROGRAM, *options], capture_output=True, text=True, timeout=200, check=True

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 
 import pytest
 
 import cuscope as cs
-from support import TESTS
+from support import load_program
 
 pytestmark = pytest.mark.no_sanitizer("it measures times")
 
 
 @pytest.fixture
 def pieces():
-    spec = importlib.util.spec_from_file_location("pieces", TESTS.parent / "benchmarks" / "pieces.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_program("benchmarks/pieces.py")
     module.on_one_processor = lambda: None  # other tests of this process use all processors
     return module
 

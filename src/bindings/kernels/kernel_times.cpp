@@ -97,9 +97,8 @@ Examples
             "cold_seconds",
             [](const TimeOfKernel& self) { return static_cast<double>(self.time.cold_ns) / 1e9; },
             "The time of the launch if the L2 cache holds none of its data when it begins. `seconds` assumes "
-            "that a footprint of up to a third of the cache is there, as in a program that launches the "
-            "kernel "
-            "again and again with the same arrays.")
+            "that a footprint of up to a third of the cache is there, as in a program that launches "
+            "the kernel again and again with the same arrays.")
         .def_property_readonly(
             "bound",
             [](const TimeOfKernel& self) { return names[static_cast<std::size_t>(self.time.bound)]; },

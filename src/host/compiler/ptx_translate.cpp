@@ -338,22 +338,9 @@ class Translation {
         if (kind.empty()) return false;
         const char* const sum = d == "f16" ? "unsigned" : d == "f32" ? "float" : "int";
         out_.body += "struct { unsigned a[4], b[2]; " + std::string(sum) + " c[4], d[4]; } m = {}; ";
-        const char member[] = {'d', 'a', 'b', 'c'};
-        for (int i = 1; i < 4; ++i) {
-            const std::vector<std::string> from = list(operands_[static_cast<std::size_t>(i)]);
-            if (from.empty() || from.size() > (i == 2 ? 2u : 4u)) return false;
-            for (std::size_t k = 0; k < from.size(); ++k)
-                out_.body += std::string("::cuscope_simt::ptx::put(m.") + member[i] + "[" +
-                             std::to_string(k) + "], " + from[k] + "); ";
-        }
-        out_.body += "::cuscope_simt::ptx::mma<" + depth + ", ::cuscope_simt::ptx::" + kind + ", " +
-                     (d == "f16" ? "true" : "false") + ">(m.d, m.a, m.b, m.c, " + site_ + "); ";
-        const std::vector<std::string> to = list(operands_[0]);
-        if (to.empty() || to.size() > 4) return false;
-        for (std::size_t k = 0; k < to.size(); ++k)
-            out_.body += "::cuscope_simt::ptx::put(" + to[k] + ", m.d[" + std::to_string(k) + "]); ";
-        out_.uses_warp = true;
-        return true;
+        return multiply(
+            "mma<" + depth + ", ::cuscope_simt::ptx::" + kind + ", " + (d == "f16" ? "true" : "false") + ">",
+            {4, 4, 2, 4}, false);
     }
 
     // mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {d...}, {a...}, {b...}, {c...};
@@ -366,19 +353,28 @@ class Translation {
         for (std::size_t i = 0; i < 4; ++i)
             out_.body += std::string(1, "dabc"[i]) + "[" + std::to_string(counts[i]) +
                          (i < 3 ? "], " : "]; } m = {}; ");
-        for (std::size_t i = 1; i < 4; ++i) {
-            const std::vector<std::string> from = list(operands_[i]);
-            if (from.size() != counts[i]) return false;
-            for (std::size_t j = 0; j < from.size(); ++j)
-                out_.body += std::string("::cuscope_simt::ptx::put(m.") + "dabc"[i] + "[" +
-                             std::to_string(j) + "], " + from[j] + "); ";
+        return multiply("mma_f64<" + std::to_string(rows8) + ", " + std::to_string(k) + ">", counts, true);
+    }
+
+    // Calls a function on the members a, b, c and d of `m`. `counts`: the most registers of d, a, b and c,
+    // or, if `exactly`, their numbers.
+    bool multiply(const std::string& function, const std::array<std::size_t, 4>& counts, bool exactly) {
+        std::array<std::vector<std::string>, 4> registers;
+        for (std::size_t i = 0; i < 4; ++i) {
+            registers[i] = list(operands_[i]);
+            const std::size_t count = registers[i].size();
+            if (count == 0 || count > counts[i] || (exactly && count != counts[i])) return false;
         }
-        out_.body += "::cuscope_simt::ptx::mma_f64<" + std::to_string(rows8) + ", " + std::to_string(k) +
-                     ">(m.d, m.a, m.b, m.c, " + site_ + "); ";
-        const std::vector<std::string> to = list(operands_[0]);
-        if (to.size() != counts[0]) return false;
-        for (std::size_t j = 0; j < to.size(); ++j)
-            out_.body += "::cuscope_simt::ptx::put(" + to[j] + ", m.d[" + std::to_string(j) + "]); ";
+        const auto put = [&](const std::string& to, const std::string& from) {
+            out_.body += "::cuscope_simt::ptx::put(" + to + ", " + from + "); ";
+        };
+        const auto member = [](std::size_t i, std::size_t j) {
+            return std::string("m.") + "dabc"[i] + "[" + std::to_string(j) + "]";
+        };
+        for (std::size_t i = 1; i < 4; ++i)
+            for (std::size_t j = 0; j < registers[i].size(); ++j) put(member(i, j), registers[i][j]);
+        out_.body += "::cuscope_simt::ptx::" + function + "(m.d, m.a, m.b, m.c, " + site_ + "); ";
+        for (std::size_t j = 0; j < registers[0].size(); ++j) put(registers[0][j], member(0, j));
         out_.uses_warp = true;
         return true;
     }

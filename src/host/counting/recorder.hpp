@@ -125,7 +125,7 @@ class Recorder {
     std::array<std::array<std::uintptr_t, 64>, banks> in_bank_;
     Sums sums_;
     std::unique_ptr<Profiler> profiler_;  // null: no profile is made of this block
-    // The last loads of a thread, with those that were joined to them.
+    // The last loads of a thread; a Run is a load with the loads that were joined to it.
     struct Recent {
         struct Run {
             std::uintptr_t begin = 0, end = 0;

@@ -99,8 +99,8 @@ double shared_part(const std::vector<BlockProfile>& profiles) {
 }
 
 // How much memory transfers, and the part of the data that blocks wait for there. Blocks that run at the same
-// time share what they touch through the L2 cache, but they ask for it at about the same time, so that all of
-// them wait. Blocks of different waves share as far as the footprint fits into the cache.
+// time share data through the L2 cache, but they ask for the data at about the same time, so that all of them
+// wait. Blocks of different waves share as far as the footprint fits into the cache.
 struct Dram {
     double bytes = 0, missed = 0;
 };
@@ -322,6 +322,7 @@ KernelTime kernel_time(const DeviceModel& model, std::uint64_t block_count, int 
         return std::max(model.minimum_kernel_ns,
                         static_cast<std::int64_t>(std::llround(work + barriers + at(TimeBound::launch))));
     };
+    // The warm time is last: the parts and the bytes in `time` belong to the last call.
     time.cold_ns = total(true);
     time.total_ns = total(false);
     const auto longest = std::max_element(part.begin(), part.end());

@@ -286,12 +286,8 @@ const plan::Instance& instance_of(const std::string& variant, const plan::Shape&
 }
 
 plan::Choice choose(const core::Device& device, Type type, const plan::Shape& shape, bool packs) {
-    // Tensor cores are so much faster that a copy of the operands pays off; for double (twice as fast, and
-    // four times the bytes of half), if each copied element is used often enough.
-    const bool often = std::min(shape.m, shape.n) >= 256 && shape.m * shape.n * shape.k >= 1LL << 27;
-    const bool copies = type == Type::float16 || type == Type::bfloat16 || size_of(type) == 1 ||
-                        (type == Type::float64 && often);
-    return plan::choose(shape, name(type), name(type), device_of(device), packs || copies);
+    return plan::choose(shape, name(type), name(type), device_of(device),
+                        packs || plan::copies_pay(name(type), shape));
 }
 
 // The additions after a product whose k is split among blocks (cuda_kernels/matmul/add_parts.cu).
@@ -383,15 +379,16 @@ Launches launches_of(const plan::Instance& instance, core::Device& device, const
     for (const Part& part : parts_of(a, b, c)) {
         const Problem& p = part.problem;
         const std::int64_t blocks = instance.blocks(p.m, p.n);
+        const int at_once = instance.planes ? 1 : part.count;  // matrices of a launch
         if (blocks > std::numeric_limits<std::int32_t>::max())
             throw std::invalid_argument("matmul: the product takes " + std::to_string(blocks) +
                                         " blocks; a grid has at most 2147483647: multiply parts of it");
         made.all.push_back(
             {part,
-             {{static_cast<unsigned>(blocks), 1, static_cast<unsigned>(instance.planes ? 1 : part.count)},
+             {{static_cast<unsigned>(blocks), 1, static_cast<unsigned>(at_once)},
               {static_cast<unsigned>(instance.block_x), static_cast<unsigned>(instance.block_y), 1},
               shared,
-              predict_matmul(device, instance, {p.m, p.n, p.k, instance.planes ? 1 : part.count})}});
+              predict_matmul(device, instance, {p.m, p.n, p.k, at_once})}});
     }
     if (instance.planes) made.planes = Planes::of(device, c.type);
     return made;

@@ -173,9 +173,8 @@ inline void copy_tile(char* shared, const TensorMapLayout& map, const int (&firs
     for (const int coordinate : first)
         if (!load && coordinate < 0)
             fault(Fault::illegal_instruction,
-                  "a store of a tile with a negative coordinate: a tile may be stored beyond the end of an "
-                  "axis, "
-                  "but not before its begin",
+                  "a store of a tile with a negative coordinate: a tile may be stored beyond the end of "
+                  "an axis, but not before its begin",
                   site);
     const long long extent = static_cast<long long>(map.extents_less_1[0]) + 1;
     const long long box = map.box[0], x = first[0];
