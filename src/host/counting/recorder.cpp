@@ -395,8 +395,8 @@ unsigned Recorder::passes(const Request& request, unsigned lanes, unsigned befor
 
 // The same for a load, as a device divides its lanes: the two halves of the warp (for words of 8 bytes), or
 // the two quarters of a half (for 16) are served together if each lane reads the same address as the lane
-// beside it, or as the lane two places away. On an H200, a load of 16 bytes that is the same for each half of the warp
-// takes two passes.
+// beside it, or as the lane two places away. On an H200, a load of 16 bytes that is the same for each half of
+// the warp takes two passes.
 unsigned Recorder::passes_on_device(const Request& request, unsigned lanes, unsigned before, unsigned bytes) {
     if (bytes <= bank_bytes) return passes(request, lanes, before, bytes);
     const unsigned width = bytes <= 2 * bank_bytes ? 16 : 8;
