@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "cuscope_simt/abi.h"
@@ -76,6 +77,8 @@ constexpr std::array expansions{
 constexpr double address = 0.5;
 // nvcc unrolls a loop of one basic block four times, so that one test and one step serve four iterations.
 constexpr double unrolled = 0.25;
+// nvcc gives predicates to the instructions of a conditional block with up to so many of them.
+constexpr double most_predicated = 8;
 
 struct Costs {
     double integer = 0, float32 = 0, float64 = 0, special = 0, control = 0;
@@ -244,8 +247,18 @@ class Reader {
     }
 
   private:
+    static constexpr std::size_t none = ~std::size_t{0};
     struct Block {
         Costs costs;
+        bool before_predicated = false, meets = false;
+        std::size_t predicated_accesses = 0;
+    };
+    // A block that the branch of the block before it skips, if that branch goes to the label behind it.
+    struct Conditional {
+        std::string_view label;  // empty: there is no such block
+        std::size_t accesses = 0;
+        bool begun = false, ended = false;  // by a hook, and by a label
+        bool meeting = false;               // the block before it waits for other threads, and then branches
     };
     // The instructions of a block from a place of a line on.
     struct Piece {
@@ -267,6 +280,7 @@ class Reader {
                                 (starts(line.word, ".LB") && line.word.find('_') == std::string_view::npos);
             if (!inside && !starts(line.word, ".Lcuscope")) {
                 if (!labels_open_) start();
+                end_conditional(line.word.substr(0, line.word.size() - 1));
                 labels_.insert(line.word.substr(0, line.word.size() - 1));
                 labels_open_ = true;
                 addresses_.clear();  // other code jumps here, with other values
@@ -282,6 +296,7 @@ class Reader {
             return false;
         }
         labels_open_ = false;
+        if (conditional_.ended) conditional_ = {};
         ++costs_.seen;
         if (starts(line.word, "call")) return call(line.rest);
         if (line.word.front() == 'j') {
@@ -303,6 +318,7 @@ class Reader {
             if (hooked_) start();
             blocks_.emplace_back();
             block_ = blocks_.size() - 1;
+            if (std::exchange(conditional_.begun, true)) conditional_ = {};
             hooked_ = true;
             return true;
         }
@@ -310,11 +326,15 @@ class Reader {
         if (starts(to, "__tsan") || starts(to, "__ubsan") || starts(to, "__stack_chk") ||
             to == "cuscope_count" || to == "__tls_get_addr") {
             addresses_.add_call();
+            if (starts(to, "__tsan_read") || starts(to, "__tsan_write")) ++conditional_.accesses;
             return false;
         }
+        conditional_ = {};
         before_ = costs_;
+        // A barrier or a warp operation; GCC calls it through a pointer.
+        meets_ = starts(to, "*") || to.find("switching") != std::string_view::npos;
         if (starts(to, "*")) {
-            costs_.control += 1;  // a barrier or a warp operation
+            costs_.control += 1;
         } else if (starts(to, "_Z")) {
             costs_.expand("#call");
         } else {
@@ -337,20 +357,36 @@ class Reader {
             for (auto& begun : begun_) begun.before = begun.before.seen > costs_.seen ? costs_ : begun.before;
             return;
         }
+        if (line.word == "jp") return;  // the second jump of a comparison of floats
+        conditional_ = {};
         if (line.word == "jmp") {
             costs_.branches = costs_.branches || starts(line.rest, "*");  // a table of jumps
             start();
             return;
         }
-        if (line.word == "jp") return;  // the second jump of a comparison of floats
         const bool loop = hooked_ && labels_.count(line.rest) != 0;
         costs_.branches = true;
         costs_.control += loop ? unrolled : 1;
         if (loop) {
             costs_.integer -= std::min(costs_.integer, 1 - unrolled);  // the test
             costs_.steps *= unrolled;
+        } else {
+            conditional_.label = line.rest;
+            conditional_.meeting = meets_;
         }
         start(loop);
+    }
+
+    // A label begins. If the branch before the last block goes to it, that block is conditional.
+    void end_conditional(std::string_view label) {
+        conditional_.ended = true;
+        if (!conditional_.begun || conditional_.label != label || blocks_.size() < 2) return;
+        const auto accesses = static_cast<double>(conditional_.accesses);
+        if (blocks_.back().costs.sum() + accesses > most_predicated) return;
+        Block& before = blocks_[blocks_.size() - 2];
+        before.before_predicated = true;
+        before.meets = conditional_.meeting;
+        before.predicated_accesses = conditional_.accesses;
     }
 
     // Ends a part of the code. A part without a hook belongs to the block before it.
@@ -369,7 +405,7 @@ class Reader {
         costs_ = before_ = {};
         dependences_.clear();
         labels_.clear();
-        hooked_ = false;
+        hooked_ = meets_ = false;
     }
 
     // Divides the current part by its lines.
@@ -428,13 +464,16 @@ class Reader {
             };
             text += "\t.long " + site(i) + " - .\n\t.value ";
             for (const double count : blocks_[i].costs.all()) text += quarters(count);
-            text += quarters(blocks_[i].costs.chain) + (blocks_[i].costs.branches ? "1, 0\n" : "0, 0\n");
+            const unsigned flags = (blocks_[i].costs.branches ? cuscope_simt::ends_with_branch : 0u) |
+                                   (blocks_[i].before_predicated ? cuscope_simt::next_is_predicated : 0u) |
+                                   (blocks_[i].meets ? cuscope_simt::meets_before_branch : 0u);
+            text += quarters(blocks_[i].costs.chain) + std::to_string(flags) + ", " +
+                    std::to_string(blocks_[i].predicated_accesses) + "\n";
         }
         // Behind it, the section of the assembly's own end mark.
         return text + lines_section() + "\t.text\n";
     }
 
-    static constexpr std::size_t none = ~std::size_t{0};
     std::string_view assembly_;
     std::set<std::string_view> fatal_, labels_;
     std::vector<Block> blocks_;
@@ -443,6 +482,8 @@ class Reader {
     KnownAddresses addresses_;  // since the last label
     Costs costs_, before_;      // of the current part, and without its last instruction
     bool hooked_ = false, labels_open_ = false;
+    bool meets_ = false;  // the current part waits for other threads
+    Conditional conditional_;
     // The places of lines in the current part, with the costs before each.
     struct Begun {
         std::size_t place;

@@ -76,6 +76,13 @@ void Profiler::steps(unsigned warp, const cuscope_simt::BlockCost* cost, std::ui
     warps_[warp].chain.instructions += std::max(chain, all * independent);
 }
 
+void Profiler::predicated(unsigned warp, const cuscope_simt::BlockCost* before, std::uint64_t count) {
+    steps(warp, before + 1, count);
+    const double accesses = static_cast<double>(before->predicated_accesses * count);
+    profile_.instructions[static_cast<std::size_t>(cuscope_simt::CostKind::integer)] += accesses;
+    warps_[warp].chain.instructions += accesses * independent;
+}
+
 void Profiler::global(unsigned warp, const WarpRequest& request, unsigned lanes, Access access) {
     struct Piece {
         std::uintptr_t sector;

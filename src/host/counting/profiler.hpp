@@ -37,6 +37,8 @@ class Profiler {
     // The cost of a basic block; null if it is not known.
     const cuscope_simt::BlockCost* cost(const char* instruction) const;
     void steps(unsigned warp, const cuscope_simt::BlockCost* cost, std::uint64_t count);
+    // The warp skips the predicated block behind `before` so many times.
+    void predicated(unsigned warp, const cuscope_simt::BlockCost* before, std::uint64_t count);
     void global(unsigned warp, const WarpRequest& request, unsigned lanes, cuscope_simt::Access access);
     // `joined`: a GPU's compiler joins this load to one before it, which then takes `wavefronts` more.
     void shared(unsigned warp, double wavefronts, cuscope_simt::Access access, bool joined);

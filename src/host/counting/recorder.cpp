@@ -170,6 +170,7 @@ void Recorder::go_on(Warp& warp, unsigned thread, std::uint32_t site, const Sequ
 
 void Recorder::meet(unsigned index) {
     Warp& warp = warps_[index];
+    if (profiler_) count_skipped(warp);
     for (const std::uint32_t site : warp.touched) finish(warp, site);
     warp.touched.clear();
     if (lines_) {
@@ -190,6 +191,35 @@ void Recorder::meet(unsigned index) {
 void Recorder::meet_all() {
     for (unsigned i = 0; i < warps_.size(); ++i) meet(i);
     if (profiler_ && events_ <= most_events_) profiler_->barrier();
+}
+
+// How often the warp has executed the block in the record behind that of this block, since it last met.
+std::uint32_t Recorder::executed_next(const Warp& warp, std::uint32_t site) const {
+    const cuscope_simt::BlockCost& next = costs_[site][1];
+    const char* instruction = reinterpret_cast<const char*>(&next.site) + next.site;
+    const std::uint32_t known = sites_[reinterpret_cast<std::uintptr_t>(instruction) - setting_.code.begin];
+    if (known == 0 || known > warp.sequences.size()) return 0;
+    const auto& executed = warp.sequences[known - 1].executed;
+    return *std::max_element(executed.begin(), executed.end());
+}
+
+// A warp issues the instructions of a predicated block even when none of its lanes executes it: that is each
+// time that it executes the block before it without this one.
+void Recorder::count_skipped(Warp& warp) {
+    for (const auto& [site, count] : std::exchange(warp.undecided, {}))
+        if (const std::uint32_t executed = executed_next(warp, site); executed < count)
+            profiler_->predicated(number_of(warp), costs_[site], count - executed);
+    for (const std::uint32_t site : warp.touched) {
+        const cuscope_simt::BlockCost* cost = costs_[site];
+        if (cost == nullptr || (cost->flags & cuscope_simt::next_is_predicated) == 0) continue;
+        const auto& executed = warp.sequences[site].executed;
+        const std::uint32_t count = *std::max_element(executed.begin(), executed.end());
+        if ((cost->flags & cuscope_simt::meets_before_branch) != 0) {
+            warp.undecided.emplace_back(site, count);
+        } else if (const std::uint32_t next = executed_next(warp, site); next < count) {
+            profiler_->predicated(number_of(warp), cost, count - next);
+        }
+    }
 }
 
 void Recorder::finish(Warp& warp, std::uint32_t site) {
@@ -247,6 +277,7 @@ void Recorder::settle_common(unsigned index, unsigned lanes) {
 void Recorder::begin_profile(std::uint64_t most_events) {
     profiler_ = std::make_unique<Profiler>(*setting_.image_object, *setting_.counting,
                                            static_cast<unsigned>(warps_.size()));
+    for (Warp& warp : warps_) warp.undecided.clear();
     events_ = 0;
     most_events_ = most_events;
     recent_.assign(setting_.threads, {});

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "cuscope_simt/abi.h"
@@ -90,6 +91,9 @@ class Recorder {
         std::vector<std::uint32_t> touched;
         std::array<std::uint32_t, 32> pending{};
         std::uint64_t open = 0;  // number of open requests
+        // How often the warp has executed blocks that wait for other threads before their branch. After the
+        // wait it executes the predicated block behind, or skips it.
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> undecided;  // site, number
     };
     struct Place {
         enum class Kind { range, variable, shared, uncounted };
@@ -105,6 +109,8 @@ class Recorder {
     AccessedPlace place_of(const Place& place, std::uintptr_t address) const;
     bool past_limit() { return profiler_ && ++events_ > most_events_; }
     void finish(Warp& warp, std::uint32_t site);
+    void count_skipped(Warp& warp);
+    std::uint32_t executed_next(const Warp& warp, std::uint32_t site) const;
     Place find(std::uintptr_t address) const;
     unsigned number_of(const Warp& warp) const { return static_cast<unsigned>(&warp - warps_.data()); }
     static std::uint64_t passes_of_atomic(const Request& request, unsigned lanes);

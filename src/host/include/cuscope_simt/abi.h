@@ -262,10 +262,16 @@ struct BlockCost {
     unsigned short quarters[cost_kinds];  // of an instruction, by CostKind
     unsigned short chain;                 // the longest chain of dependent instructions, in quarters
     unsigned short flags;                 // BlockFlags
-    unsigned short unused;
+    unsigned short predicated_accesses;   // of the next block, if next_is_predicated
 };
 
-enum BlockFlags : unsigned short { ends_with_branch = 1 };  // a conditional jump, or one of a table
+enum BlockFlags : unsigned short {
+    ends_with_branch = 1,  // a conditional jump, or one of a table
+    // The branch skips the block of the next record, which is short. A GPU gives predicates to its
+    // instructions: a warp issues them even if none of its lanes executes the block.
+    next_is_predicated = 2,
+    meets_before_branch = 4,  // the block waits for other threads, and then branches
+};
 
 inline constexpr unsigned line_cost_units = 1024;
 
