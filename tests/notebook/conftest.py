@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+
 import pytest
 
 
@@ -45,3 +47,5 @@ def notebook(device, tmp_path, monkeypatch):
     made.run("import numpy as np, cuscope as cs\n%load_ext cuscope")
     yield made
     InteractiveShell.clear_instance()
+    # Else the exit handlers keep all shells, and each collects all garbage when the process ends: 140 s after all tests.
+    atexit.unregister(shell.atexit_operations)
