@@ -26,6 +26,7 @@ CUSCOPE_INLINE cudaExtent make_cudaExtent(size_t width, size_t height, size_t de
 }
 CUSCOPE_INLINE cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
 
+enum cudaRoundMode { cudaRoundNearest = 0, cudaRoundZero = 1, cudaRoundPosInf = 2, cudaRoundMinInf = 3 };
 enum cudaTextureReadMode { cudaReadModeElementType = 0, cudaReadModeNormalizedFloat = 1 };
 enum cudaTextureAddressMode {
     cudaAddressModeWrap = 0,

@@ -1,1 +1,2 @@
-#error "cuscope's host runtime does not support <cuda_fp8.h> yet"
+#pragma once
+#include "cuscope_simt/numbers/fp8.h"

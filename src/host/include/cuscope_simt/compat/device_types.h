@@ -1,0 +1,3 @@
+// Empty: the declarations for kernels are built in.
+#pragma once
+#pragma GCC system_header
