@@ -72,19 +72,19 @@ namespace cuscope_simt {
 // The built-in variables; the compiler driver writes thread_index() for threadIdx.
 CUSCOPE_OWN uint3 thread_index() {
     const Index3& index = cuscope_fiber->thread_index;
-    return {index.x, index.y, index.z};
+    return {own(index.x), own(index.y), own(index.z)};
 }
 CUSCOPE_OWN uint3 block_index() {
     const Index3& index = cuscope_fiber->block_index;
-    return {index.x, index.y, index.z};
+    return {own(index.x), own(index.y), own(index.z)};
 }
 CUSCOPE_OWN dim3 block_dim() {
     const Index3& size = cuscope_fiber->block_dim;
-    return {size.x, size.y, size.z};
+    return {own(size.x), own(size.y), own(size.z)};
 }
 CUSCOPE_OWN dim3 grid_dim() {
     const Index3& size = cuscope_fiber->grid_dim;
-    return {size.x, size.y, size.z};
+    return {own(size.x), own(size.y), own(size.z)};
 }
 
 }  // namespace cuscope_simt
