@@ -72,19 +72,19 @@ namespace cuscope_simt {
 // The built-in variables; the compiler driver writes thread_index() for threadIdx.
 CUSCOPE_OWN uint3 thread_index() {
     const Index3& index = cuscope_fiber->thread_index;
-    return {own(index.x), own(index.y), own(index.z)};
+    return {CUSCOPE_FIELD(index.x), CUSCOPE_FIELD(index.y), CUSCOPE_FIELD(index.z)};
 }
 CUSCOPE_OWN uint3 block_index() {
     const Index3& index = cuscope_fiber->block_index;
-    return {own(index.x), own(index.y), own(index.z)};
+    return {CUSCOPE_FIELD(index.x), CUSCOPE_FIELD(index.y), CUSCOPE_FIELD(index.z)};
 }
 CUSCOPE_OWN dim3 block_dim() {
     const Index3& size = cuscope_fiber->block_dim;
-    return {own(size.x), own(size.y), own(size.z)};
+    return {CUSCOPE_FIELD(size.x), CUSCOPE_FIELD(size.y), CUSCOPE_FIELD(size.z)};
 }
 CUSCOPE_OWN dim3 grid_dim() {
     const Index3& size = cuscope_fiber->grid_dim;
-    return {own(size.x), own(size.y), own(size.z)};
+    return {CUSCOPE_FIELD(size.x), CUSCOPE_FIELD(size.y), CUSCOPE_FIELD(size.z)};
 }
 
 }  // namespace cuscope_simt
