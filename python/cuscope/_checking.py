@@ -269,7 +269,7 @@ def check(*, wait: bool = True) -> Check:
 
     With CUSCOPE_CHECK=1 a whole program is checked, and the report is printed to stderr when it ends; so does
     ``python -m cuscope check program.py``, which also ends with exit code 1 if there is a finding. Kernels of a real
-    GPU are not checked: use compute-sanitizer there. Kernels take 2 to 20 times as long, and their first launch
+    GPU are not checked: use compute-sanitizer there. Kernels take up to 10 times as long, and their first launch
     compiles them once more.
 
     Parameters

@@ -115,7 +115,8 @@ bool LaunchCheck::begin(const Launch& launch) {
     published.clear();
     reach_known_ = reach_unknown_ = false;
     last_ = nullptr;
-    first_ = past_ = Stamp{last_moment + 1} << stamp_time_at;
+    first_ = Stamp{last_moment + 1} << stamp_time_at;
+    set_past(first_);
     count_checked_launch();
     return true;
 }
@@ -203,6 +204,12 @@ void LaunchCheck::join_reads_and_writes() {
 Stamp LaunchCheck::tick(std::uint64_t block) {
     owners_.push_back(static_cast<std::uint32_t>(block));
     return Stamp{++last_moment} << stamp_time_at;
+}
+
+void LaunchCheck::set_past(Stamp past) {
+    past_ = past;
+    for (const Region& region : regions_)
+        if (region.shadow) region.shadow->set_past(past);
 }
 
 std::uint64_t LaunchCheck::block_at(Stamp stamp) const {

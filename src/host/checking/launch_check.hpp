@@ -68,8 +68,8 @@ class LaunchCheck {
     cuscope_simt::Stamp tick(std::uint64_t block);
     std::uint64_t block_at(cuscope_simt::Stamp stamp) const;
     // Stamps before it are of earlier launches, or from before all threads of the grid met.
-    const cuscope_simt::Stamp* past() const { return &past_; }
-    void grid_met() { past_ = tick(no_block); }
+    cuscope_simt::Stamp past() const { return past_; }
+    void grid_met() { set_past(tick(no_block)); }
     static constexpr std::uint64_t no_block = ~std::uint32_t{0};
     std::uint64_t last_ticked() const { return owners_.empty() ? no_block : owners_.back(); }
 
@@ -112,6 +112,7 @@ class LaunchCheck {
         std::size_t finding;
     };
 
+    void set_past(cuscope_simt::Stamp past);
     void find_reach();
     std::string describe_label(const MemoryLabel& label, std::size_t bytes) const;
     std::string parameter_names(const Region& region) const;

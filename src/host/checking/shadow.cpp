@@ -10,7 +10,6 @@ namespace {
 
 using cuscope_simt::Cell;
 using cuscope_simt::cell_at;
-using cuscope_simt::cell_group;
 using cuscope_simt::cell_place;
 
 constexpr unsigned largest_shift = 4;
@@ -20,7 +19,7 @@ constexpr std::size_t huge_page = std::size_t{2} << 20;
 }  // namespace
 
 Shadow::Shadow(const void* begin, std::size_t bytes, bool written)
-    : begin_(reinterpret_cast<std::uintptr_t>(begin)), end_(begin_ + bytes), written_(written ? 0 : 1) {}
+    : begin_(reinterpret_cast<std::uintptr_t>(begin)), end_(begin_ + bytes), bounds_{written ? 0u : 1u, 0} {}
 
 Shadow::~Shadow() { release(cells_); }
 
@@ -29,10 +28,9 @@ void Shadow::release(const Cells& cells) {
 }
 
 bool Shadow::make(unsigned shift, Cells* made) const {
-    const std::size_t first = (begin_ >> shift) / cell_group * cell_group;
-    const std::size_t last = ((end_ - 1) >> shift) / cell_group * cell_group + cell_group;
-    made->bytes = (last - first) * sizeof(Cell);
-    made->number = first;
+    const std::size_t first = cell_place(begin_ >> shift), last = cell_place((end_ - 1) >> shift);
+    made->bytes = (last - first + 1) * sizeof(Cell);
+    made->place = first;
     void* const got = mmap(nullptr, made->bytes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     made->first = got == MAP_FAILED ? nullptr : static_cast<Cell*>(got);
@@ -45,7 +43,7 @@ void Shadow::adopt(const Cells& cells, unsigned shift) {
     cells_ = cells;
     shift_ = shift;
     // Behind the shift, which fit() reads after the base.
-    __atomic_store_n(&base_, reinterpret_cast<std::uintptr_t>(cells.first) - cells.number * sizeof(Cell),
+    __atomic_store_n(&base_, reinterpret_cast<std::uintptr_t>(cells.first) - cells.place * sizeof(Cell),
                      __ATOMIC_RELEASE);
 }
 
@@ -73,7 +71,7 @@ bool Shadow::fit_locked(std::uintptr_t address, std::size_t bytes) {
     if (cells_.first != nullptr) {
         const unsigned difference = shift_ - wanted;
         const auto place = [](const Cells& cells, std::size_t number) -> Cell& {
-            return cells.first[cell_place(number) - cells.number];
+            return cells.first[cell_place(number) - cells.place];
         };
         for (std::size_t number = begin_ >> wanted; number <= (end_ - 1) >> wanted; ++number) {
             const Cell& old = place(cells_, number >> difference);
@@ -85,10 +83,10 @@ bool Shadow::fit_locked(std::uintptr_t address, std::size_t bytes) {
     return true;
 }
 
-void Shadow::mark_all_written() { __atomic_store_n(&written_, 0, __ATOMIC_RELAXED); }
+void Shadow::mark_all_written() { __atomic_store_n(&bounds_.written, 0, __ATOMIC_RELAXED); }
 
 void Shadow::mark_written(const void* begin, std::size_t bytes) {
-    if (__atomic_load_n(&written_, __ATOMIC_RELAXED) == 0 || bytes == 0) return;
+    if (__atomic_load_n(&bounds_.written, __ATOMIC_RELAXED) == 0 || bytes == 0) return;
     const std::uintptr_t from = std::max(reinterpret_cast<std::uintptr_t>(begin), begin_);
     const std::uintptr_t to = std::min(reinterpret_cast<std::uintptr_t>(begin) + bytes, end_);
     if (from == begin_ && to == end_) {

@@ -37,14 +37,15 @@ class Shadow {
     template <class Tell>
     bool for_each_access(cuscope_simt::Stamp since, Tell tell) const;
 
-    // The stamp below which a write counts as none: 1, or 0 if all of it counts as written. A copy on another
-    // stream may change it while a kernel runs, so it is read as an atomic value.
-    const cuscope_simt::Stamp* written() const { return &written_; }
+    // written: 1, or 0 if all of it counts as written. A copy on another stream may change it while a kernel
+    // runs, so it is read as an atomic value.
+    const cuscope_simt::CellBounds* bounds() const { return &bounds_; }
+    void set_past(cuscope_simt::Stamp past) { bounds_.past = past; }
 
   private:
     struct Cells {
         cuscope_simt::Cell* first = nullptr;
-        std::size_t bytes = 0, number = 0;  // of the mapping; the number of the first cell
+        std::size_t bytes = 0, place = 0;  // of the mapping; the cell_place of the first cell
     };
     bool make(unsigned shift, Cells* made) const;
     bool fit_locked(std::uintptr_t address, std::size_t bytes);
@@ -54,7 +55,7 @@ class Shadow {
 
     const std::uintptr_t begin_, end_;
     mutable std::mutex mutex_;  // for making and moving the cells, and for marking them
-    cuscope_simt::Stamp written_;
+    cuscope_simt::CellBounds bounds_;
     Cells cells_;
     cuscope_simt::CellBase base_ = 0;
     unsigned shift_ = 0;
@@ -66,26 +67,28 @@ bool Shadow::for_each_access(cuscope_simt::Stamp since, Tell tell) const {
     const std::scoped_lock lock(mutex_);
     bool polls = false;
     if (cells_.first == nullptr) return polls;
-    enum Kind : unsigned char { none, plain, atomic };
+    enum Kind : unsigned { none, plain, atomic };
     struct Run {
-        Kind kind = none;
+        unsigned kind = none;
         std::size_t first = 0;
     } reads, writes;
-    const auto go_on = [&](Run& run, Kind kind, std::size_t number, bool written) {
+    const auto go_on = [&](Run& run, unsigned kind, std::size_t number, bool written) {
         if (run.kind == kind) return;
         if (run.kind != none) tell(run.first << shift_, number << shift_, written, run.kind == atomic);
         run = {kind, number};
     };
+    // Without branches: this looks at all cells after each launch.
+    const auto kind_of = [since](cuscope_simt::Stamp stamp) {
+        return static_cast<unsigned>(stamp >= since) << ((stamp & cuscope_simt::stamp_atomic) != 0);
+    };
     const std::size_t end = ((end_ - 1) >> shift_) + 1;
     for (std::size_t number = begin_ >> shift_; number < end; ++number) {
         const cuscope_simt::Cell& cell = *cuscope_simt::cell_at(base_, number);
-        const auto kind_of = [&](cuscope_simt::Stamp stamp) {
-            return stamp < since ? none : (stamp & cuscope_simt::stamp_atomic) != 0 ? atomic : plain;
-        };
-        const Kind read = kind_of(cell.read);
+        const unsigned read = kind_of(cell.read), write = kind_of(cell.write);
+        if (read == reads.kind && write == writes.kind) continue;
         polls |= read == atomic;
         go_on(reads, read, number, false);
-        go_on(writes, kind_of(cell.write), number, true);
+        go_on(writes, write, number, true);
     }
     go_on(reads, none, end, false);
     go_on(writes, none, end, true);

@@ -335,6 +335,8 @@ Status Compilation::build_hooks(std::string* object) {
     *object = directory_->path() + "/hooks.o";
     std::vector<std::string> arguments{compiler_.path, "-std=c++17", "-DCUSCOPE_COUNTED", "-I" + headers_};
     for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
+    // They run at each access of a kernel, and the kernel's own code has checked the address by then.
+    arguments.push_back("-fno-sanitize=alignment");
     // The hooks take the place of memcpy and memmove, and call mempcpy and bcopy of the C library. Clang
     // would turn these calls back into calls of memcpy and memmove, which would then call themselves for
     // ever.

@@ -185,7 +185,8 @@ std::vector<std::string> checking_flags(const HostCompiler& compiler) {
              "-simplifycfg-hoist-common=0"});
     } else {
         flags.insert(flags.end(),
-                     {"-fsanitize=bounds", "--param", "tsan-distinguish-volatile=1", "-Wno-tsan",
+                     {"-fsanitize=bounds", "--param", "tsan-distinguish-volatile=1", "--param",
+                      "tsan-instrument-func-entry-exit=0", "-Wno-tsan",
                       // Two equal accesses on different lines stay two.
                       "-fno-crossjumping", "-fno-tree-tail-merge", "-fno-code-hoisting", "-fno-tree-cselim",
                       // One of two equal kernels would be reported with the lines of the other.

@@ -31,12 +31,14 @@ void Block::attach_recorder(const cuscope::simt::Counting& counting) {
     setting.profile = counting.profile.get();
     recorder_ = std::make_unique<Recorder>();
     recorder_->begin(std::move(setting));
+    prototype_.count = recorder_->state();
 }
 
 void Block::detach_recorder() {
     grid->launch().counting->add(recorder_->sums());
     recorder_->add_lines();
     recorder_.reset();
+    prototype_.count = nullptr;
 }
 
 void Block::begin_sample(cuscope::simt::Sampling& sampling) {
@@ -53,6 +55,7 @@ void Block::end_sample(cuscope::simt::Sampling& sampling, std::uint64_t index, b
     if (grid->launch().counting != nullptr) return;
     sampling.add(*recorder_);
     recorder_.reset();
+    prototype_.count = nullptr;
     use_image(*grid->launch().image, *grid->launch().kernel);
 }
 
@@ -63,20 +66,29 @@ CUSCOPE_ON_FIBER void Block::leave_without_memory(Strand* self) {
 
 CUSCOPE_ON_FIBER void Block::access(Strand* self, const void* address, unsigned bytes, Access access,
                                     const void* instruction) {
-    bool recorded = true;
+    const unsigned thread = self->linear_thread;
+    const auto* const at = static_cast<const char*>(instruction);
+    bool recorded = true, lacks_room = false;
     try {
-        recorder_->access(self->linear_thread, static_cast<const char*>(instruction),
-                          reinterpret_cast<std::uintptr_t>(address), bytes, access);
+        recorder_->follow(thread, used_ == 1);
+        lacks_room = recorder_->lacks_room(thread, at, bytes, access);
+    } catch (const std::bad_alloc&) {
+        recorded = false;
+    }
+    if (lacks_room) let_catch_up(self);
+    try {
+        if (recorded) recorder_->access(thread, at, reinterpret_cast<std::uintptr_t>(address), bytes, access);
     } catch (const std::bad_alloc&) {
         recorded = false;
     }
     if (!recorded) leave_without_memory(self);
-    if (recorder_->far_ahead(self->linear_thread)) let_catch_up(self);
+    if (recorder_->far_ahead(thread)) let_catch_up(self);
 }
 
 CUSCOPE_ON_FIBER void Block::step(Strand* self, const void* instruction) {
     bool recorded = true;
     try {
+        recorder_->follow(self->linear_thread, used_ == 1);
         recorder_->step(self->linear_thread, static_cast<const char*>(instruction));
     } catch (const std::bad_alloc&) {
         recorded = false;

@@ -16,6 +16,10 @@ inline constexpr std::uintptr_t sector_bytes = 32;
 // Calls function(lane) for each lane of a mask, in order.
 template <class Function>
 void each_lane(unsigned mask, Function function) {
+    if (mask == ~0u) {
+        for (unsigned lane = 0; lane < 32; ++lane) function(lane);
+        return;
+    }
     for (; mask != 0; mask &= mask - 1) function(static_cast<unsigned>(std::countr_zero(mask)));
 }
 

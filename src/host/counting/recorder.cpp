@@ -1,42 +1,9 @@
 #include "host/counting/recorder.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 namespace cuscope::simt {
-namespace {
-
-constexpr unsigned bank_bytes = 4;
-
-// A set of numbers, at most one for each piece of each lane's access. Most of them come in order.
-class Distinct {
-  public:
-    void add(std::uintptr_t number) {
-        if (count_ != 0 && number == numbers_[count_ - 1]) return;
-        if (count_ == numbers_.size()) reduce();
-        if (count_ != 0 && number < numbers_[count_ - 1]) ordered_ = false;
-        numbers_[count_++] = number;
-    }
-    std::size_t count() {
-        if (!ordered_) reduce();
-        return count_;
-    }
-
-  private:
-    void reduce() {
-        std::sort(numbers_.begin(), numbers_.begin() + count_);
-        count_ = static_cast<std::size_t>(std::unique(numbers_.begin(), numbers_.begin() + count_) -
-                                          numbers_.begin());
-        ordered_ = true;
-    }
-
-    std::array<std::uintptr_t, 128> numbers_;
-    std::size_t count_ = 0;
-    bool ordered_ = true;
-};
-
-}  // namespace
 
 void Recorder::begin(Setting setting) {
     setting_ = std::move(setting);
@@ -47,8 +14,16 @@ void Recorder::begin(Setting setting) {
     for (const auto& variable : setting_.image_object->globals()) {
         if (!variable.constant) variables_.emplace_back(variable.address, variable.bytes);
     }
+    bytes_.clear();
+    others_.clear();
     warps_.clear();
     warps_.resize((setting_.threads + 31) / 32);
+    slots_.assign(cuscope_simt::count_slots, {});
+    columns_.assign(warps_.size(), nullptr);
+    state_ = {};
+    state_.slots = slots_.data();
+    state_.warps = columns_.data();
+    make_room();
     last_ = {};
     sums_ = {};
     sums_.ranges.resize(setting_.counting->ranges().size());
@@ -68,47 +43,166 @@ void Recorder::add_lines() const {
     if (!lines_) return;
     std::vector<std::uint32_t> offsets(kinds_.size());
     for (std::size_t i = 0; i < sites_.size(); ++i)
-        if (sites_[i] != 0) offsets[sites_[i] - 1] = static_cast<std::uint32_t>(i);
+        for (std::uint32_t number = sites_[i]; number != 0; number = others_[number - 1])
+            offsets[number - 1] = static_cast<std::uint32_t>(i);
     setting_.profile->add(*lines_, offsets);
 }
 
-Recorder::Sequence& Recorder::sequence(Warp& warp, const char* instruction, Kind kind) {
-    std::uint32_t& known = sites_[reinterpret_cast<std::uintptr_t>(instruction) - setting_.code.begin];
-    if (known == 0) {
+// The site of an instruction that accesses so many bytes: a copy may access more or fewer each time.
+std::uint32_t Recorder::site_of(const char* instruction, unsigned bytes, Kind kind) {
+    std::uint32_t& first = sites_[reinterpret_cast<std::uintptr_t>(instruction) - setting_.code.begin];
+    std::uint32_t number = first, last = 0;
+    while (number != 0 && bytes_[number - 1] != bytes) number = others_[(last = number) - 1];
+    if (number == 0) {
+        make_room();
         kinds_.push_back(kind);
         costs_.push_back(kind == Kind::step && profiler_ ? profiler_->cost(instruction) : nullptr);
-        known = static_cast<std::uint32_t>(kinds_.size());
+        bytes_.push_back(bytes);
+        others_.push_back(0);
+        number = static_cast<std::uint32_t>(kinds_.size());
+        (last == 0 ? first : others_[last - 1]) = number;
     }
-    const std::uint32_t site = known - 1;
-    if (warp.sequences.size() <= site) warp.sequences.resize(kinds_.size());
-    Sequence& sequence = warp.sequences[site];
-    if (!sequence.touched) {
-        sequence.touched = true;
-        warp.touched.push_back(site);
+    // The lines' counts need the order of the steps.
+    if (hooks_write() && (kind != Kind::step || !lines_))
+        slots_[cuscope_simt::count_slot(instruction)] = {instruction,
+                                                         (number - 1) * cuscope_simt::column_distance, bytes};
+    return number - 1;
+}
+
+// Makes room for one more site. Every warp has columns for every site, since a hook that knows the site does
+// not know whether the warp does.
+void Recorder::make_room() {
+    constexpr std::size_t more = 16;
+    for (std::size_t i = 0; i < warps_.size(); ++i) {
+        Warp& warp = warps_[i];
+        if (warp.sequences.size() <= kinds_.size()) {
+            const std::size_t sites = kinds_.size() + more;
+            warp.columns.resize(sites * 32);
+            warp.is_touched.resize(sites);
+            warp.sequences.resize(sites);
+        }
+        columns_[i] = warp.columns.data();
     }
-    return sequence;
+    state_.thread = ~0u;
+}
+
+void Recorder::grow(Warp& warp, std::uint32_t site, unsigned lane) {
+    constexpr std::size_t few = 16;
+    Sequence& its = warp.sequences[site];
+    if (!its.room) {
+        its.room.reset(new std::uintptr_t[32 * few]);
+        its.room_for.fill(few);
+        for (unsigned i = 0; i < 32; ++i) {
+            its.begin[i] = its.room.get() + i * few;
+            warp.columns[site * 32 + i].next = reinterpret_cast<std::uintptr_t>(its.begin[i]);
+            its.all_begins += warp.columns[site * 32 + i].next;
+            set_end(warp, site, i);
+        }
+        return;
+    }
+    if (const std::size_t count = warp.count(site, lane, Kind::load); count == its.room_for[lane]) {
+        std::unique_ptr<std::uintptr_t[]> larger(new std::uintptr_t[2 * count]);
+        std::copy_n(its.begin[lane], count, larger.get());
+        its.all_begins += reinterpret_cast<std::uintptr_t>(larger.get()) -
+                          reinterpret_cast<std::uintptr_t>(its.begin[lane]);
+        its.begin[lane] = larger.get();
+        its.room_for[lane] = 2 * count;
+        its.rooms[lane] = std::move(larger);
+        warp.columns[site * 32 + lane].next = reinterpret_cast<std::uintptr_t>(its.begin[lane] + count);
+    }
+    set_end(warp, site, lane);
+}
+
+// A hook writes down addresses until there is no more room, or the thread is far ahead.
+void Recorder::set_end(Warp& warp, std::uint32_t site, unsigned lane) const {
+    const Sequence& its = warp.sequences[site];
+    std::size_t count = its.room_for[lane];
+    if (hooks_write()) count = std::min(count, its.at_wait[lane] + most_ahead);
+    warp.columns[site * 32 + lane].end = reinterpret_cast<std::uintptr_t>(its.begin[lane] + count);
+}
+
+// Calls function(site) for each site that the lanes may have come to since they last met.
+template <class Function>
+void Recorder::each_site(const Warp& warp, Function function) const {
+    if (hooks_write()) {
+        for (std::uint32_t site = 0; site < kinds_.size(); ++site)
+            if (warp.is_touched[site] != 0 || warp.has_any(site)) function(site);
+    } else {
+        for (const std::uint32_t site : warp.touched) function(site);
+    }
+}
+
+// The number of requests that a warp has not yet put together at a site.
+std::size_t Recorder::requests(const Warp& warp, std::uint32_t site) const {
+    std::size_t most = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) most = std::max(most, warp.count(site, lane, kinds_[site]));
+    return most;
+}
+
+std::uint64_t Recorder::open_requests(const Warp& warp) const {
+    std::uint64_t sum = 0;
+    each_site(warp, [&](std::uint32_t site) {
+        if (kinds_[site] != Kind::step) sum += requests(warp, site);
+    });
+    return sum;
+}
+
+bool Recorder::lacks_room(unsigned thread, const char* instruction, unsigned bytes,
+                          cuscope_simt::Access access) {
+    if (!hooks_write()) return false;
+    const std::uint32_t site = site_of(instruction, bytes, static_cast<Kind>(access));
+    const Warp& warp = warps_[thread / 32];
+    return warp.count(site, thread % 32, kinds_[site]) >=
+           warp.sequences[site].at_wait[thread % 32] + most_ahead;
+}
+
+void Recorder::caught_up(unsigned thread) {
+    Warp& warp = warps_[thread / 32];
+    const unsigned lane = thread % 32;
+    warp.pending[lane] = 0;
+    if (!hooks_write()) return;
+    each_site(warp, [&](std::uint32_t site) {
+        if (kinds_[site] == Kind::step) return;
+        warp.sequences[site].at_wait[lane] = warp.count(site, lane, kinds_[site]);
+        warp.sequences[site].has_waited = true;
+        set_end(warp, site, lane);
+    });
+}
+
+void Recorder::turn_to(unsigned thread, bool alone) {
+    const unsigned warp = thread / 32, before = state_.thread / 32;
+    if (alone && before < warps_.size() && before != warp) {
+        // Put together the requests of the warp that has ended while the caches have them, and let this one
+        // use the same memory.
+        meet(before);
+        std::swap(warps_[before].sequences, warps_[warp].sequences);
+        std::swap(warps_[before].columns, warps_[warp].columns);
+        std::swap(columns_[before], columns_[warp]);
+    }
+    warps_[warp].is_followed = true;
+    state_.thread = thread;
+    state_.columns = columns_[warp] + thread % 32;
 }
 
 void Recorder::access(unsigned thread, const char* instruction, std::uintptr_t address, unsigned bytes,
                       cuscope_simt::Access access) {
     if (past_limit()) return;
     const unsigned lane = thread % 32;
+    const std::uint32_t site = site_of(instruction, bytes, static_cast<Kind>(access));
     Warp& warp = warps_[thread / 32];
-    Sequence& its = sequence(warp, instruction, static_cast<Kind>(access));
-    std::uint32_t& executed = its.executed[lane];
-    executed = std::max(executed, its.first);
-    const std::size_t index = executed++ - its.first;
-    if (index == its.requests.size()) {
-        its.requests.emplace_back();
-        ++warp.open;
-    }
-    Request& request = its.requests[index];
-    request.mask |= 1u << lane;
-    request.bytes = bytes;
-    request.address[lane] = address;
+    cuscope_simt::Column& column = warp.columns[site * 32 + lane];
+    if (column.next == column.end) grow(warp, site, lane);
+    touch(warp, site);
+    *reinterpret_cast<std::uintptr_t*>(column.next) = address;
+    column.next += sizeof address;
     ++warp.pending[lane];
     if (!profiler_) return;
-    if (access == cuscope_simt::Access::load) join(thread, request);
+    if (access == cuscope_simt::Access::load) {
+        std::vector<Joined>& joined = warp.sequences[site].joined;
+        const std::size_t number = warp.count(site, lane, Kind::load);
+        if (joined.size() < number) joined.resize(number);
+        join(thread, address, bytes, joined[number - 1]);
+    }
     if (lane == 0)
         profiler_->go_on(thread / 32, access,
                          setting_.static_shared.holds(address) || setting_.dynamic_shared.holds(address));
@@ -117,11 +211,10 @@ void Recorder::access(unsigned thread, const char* instruction, std::uintptr_t a
 // Looks for a load of the same thread that ends where this one begins, so that a GPU could do both as one
 // load of 8 or 16 bytes. It may be any load of the same iteration of a loop; loops that a GPU's compiler
 // unrolls and the host's does not are short, so a few loads of the iteration before count as well.
-void Recorder::join(unsigned thread, Request& request) {
+void Recorder::join(unsigned thread, std::uintptr_t address, unsigned bytes, Joined& joined) {
     constexpr unsigned loads_of_short_loops = 4;
     Recent& recent = recent_[thread];
-    const unsigned lane = thread % 32;
-    const std::uintptr_t address = request.address[lane], end = address + request.bytes;
+    const std::uintptr_t end = address + bytes;
     const auto fits = [&](std::uintptr_t begin) {
         return begin / 16 == (end - 1) / 16 && (begin % 16 == 0 || (begin % 8 == 0 && end - begin <= 8));
     };
@@ -135,50 +228,49 @@ void Recorder::join(unsigned thread, Request& request) {
     recent.runs[recent.next++ % recent.runs.size()] = {begin, end, recent.lap};
     if (begin == address) return;
     const auto before = static_cast<unsigned>(address - begin);
-    if (request.joined == 0) request.before = before;
-    if (request.before == before) request.joined |= 1u << lane;
+    if (joined.lanes == 0) joined.before = before;
+    if (joined.before == before) joined.lanes |= 1u << thread % 32;
 }
 
 void Recorder::step(unsigned thread, const char* instruction) {
     if (past_limit()) return;
+    const std::uint32_t site = site_of(instruction, 0, Kind::step);
     Warp& warp = warps_[thread / 32];
-    Sequence& its = sequence(warp, instruction, Kind::step);
-    ++its.executed[thread % 32];
+    touch(warp, site);
+    const auto executed = static_cast<std::uint32_t>(++warp.columns[site * 32 + thread % 32].next);
     if (profiler_) {
         Recent& recent = recent_[thread];
-        if (its.executed[thread % 32] > recent.repeats) {
+        if (executed > recent.repeats) {
             ++recent.repeats;
             ++recent.lap;
         }
     }
-    if (lines_) go_on(warp, thread, static_cast<std::uint32_t>(&its - warp.sequences.data()), its);
+    if (lines_) go_on(warp, thread, site, executed);
 }
 
 // The thread goes on from its last basic block to this one.
-void Recorder::go_on(Warp& warp, unsigned thread, std::uint32_t site, const Sequence& to) {
+void Recorder::go_on(Warp& warp, unsigned thread, std::uint32_t site, std::uint32_t execution) {
     Behind& behind = behind_[thread];
     if (behind.site != 0) {
-        Sequence& from = warp.sequences[behind.site - 1];
-        if (!from.touched) {
-            from.touched = true;
-            warp.touched.push_back(behind.site - 1);
-        }
-        from.targets.add(behind.execution, site + 1);
+        touch(warp, behind.site - 1);
+        warp.sequences[behind.site - 1].targets.add(behind.execution, site + 1);
     }
-    behind = {site + 1, to.executed[thread % 32]};
+    behind = {site + 1, execution};
 }
 
 void Recorder::meet(unsigned index) {
     Warp& warp = warps_[index];
+    if (hooks_write() && !warp.is_followed) return;
+    warp.is_followed = false;
+    state_.thread = ~0u;  // the hooks ask before they write again
     if (profiler_) count_skipped(warp);
-    for (const std::uint32_t site : warp.touched) finish(warp, site);
+    each_site(warp, [&](std::uint32_t site) { finish(warp, site); });
     warp.touched.clear();
     if (lines_) {
         const unsigned end = std::min(setting_.threads, index * 32 + 32);
         for (unsigned thread = index * 32; thread < end; ++thread) behind_[thread].execution = 0;
     }
     warp.pending.fill(0);
-    warp.open = 0;
     if (!profiler_) return;
     const unsigned end = std::min(setting_.threads, index * 32 + 32);
     for (unsigned thread = index * 32; thread < end; ++thread) {
@@ -194,87 +286,112 @@ void Recorder::meet_all() {
 }
 
 // How often the warp has executed the block in the record behind that of this block, since it last met.
-std::uint32_t Recorder::executed_next(const Warp& warp, std::uint32_t site) const {
+std::size_t Recorder::executed_next(const Warp& warp, std::uint32_t site) const {
     const cuscope_simt::BlockCost& next = costs_[site][1];
     const char* instruction = reinterpret_cast<const char*>(&next.site) + next.site;
     const std::uint32_t known = sites_[reinterpret_cast<std::uintptr_t>(instruction) - setting_.code.begin];
-    if (known == 0 || known > warp.sequences.size()) return 0;
-    const auto& executed = warp.sequences[known - 1].executed;
-    return *std::max_element(executed.begin(), executed.end());
+    return known == 0 || known > warp.sequences.size() ? 0 : requests(warp, known - 1);
 }
 
 // A warp issues the instructions of a predicated block even when none of its lanes executes it: that is each
 // time that it executes the block before it without this one.
 void Recorder::count_skipped(Warp& warp) {
     for (const auto& [site, count] : std::exchange(warp.undecided, {}))
-        if (const std::uint32_t executed = executed_next(warp, site); executed < count)
+        if (const std::size_t executed = executed_next(warp, site); executed < count)
             profiler_->predicated(number_of(warp), costs_[site], count - executed);
     for (const std::uint32_t site : warp.touched) {
         const cuscope_simt::BlockCost* cost = costs_[site];
         if (cost == nullptr || (cost->flags & cuscope_simt::next_is_predicated) == 0) continue;
-        const auto& executed = warp.sequences[site].executed;
-        const std::uint32_t count = *std::max_element(executed.begin(), executed.end());
+        const std::size_t count = requests(warp, site);
         if ((cost->flags & cuscope_simt::meets_before_branch) != 0) {
             warp.undecided.emplace_back(site, count);
-        } else if (const std::uint32_t next = executed_next(warp, site); next < count) {
+        } else if (const std::size_t next = executed_next(warp, site); next < count) {
             profiler_->predicated(number_of(warp), cost, count - next);
         }
     }
 }
 
 void Recorder::finish(Warp& warp, std::uint32_t site) {
-    Sequence& its = warp.sequences[site];
-    if (kinds_[site] == Kind::step) {
-        std::uint64_t all = 0;
-        for (const std::uint32_t count : its.executed) all += count;
-        const std::uint32_t most = *std::max_element(its.executed.begin(), its.executed.end());
-        sums_.thread_steps += all;
-        sums_.warp_steps += most;
-        if (lines_) {
-            LineCounts::Step& step = lines_->step(site);
-            step.warps += most;
-            step.threads += all;
-            step.divergent += its.targets.take();
-        }
-        if (profiler_ && costs_[site] != nullptr) profiler_->steps(number_of(warp), costs_[site], most);
-    } else {
-        settle(warp, its, kinds_[site], its.requests.size());
+    warp.is_touched[site] = 0;
+    if (kinds_[site] != Kind::step) return settle(warp, site, all_requests);
+    std::uint64_t all = 0, most = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        std::uintptr_t& executed = warp.columns[site * 32 + lane].next;
+        all += executed;
+        most = std::max<std::uint64_t>(most, executed);
+        executed = 0;
     }
-    its.executed.fill(0);
-    its.first = 0;
-    its.touched = false;
+    sums_.thread_steps += all;
+    sums_.warp_steps += most;
+    if (lines_) {
+        LineCounts::Step& step = lines_->step(site);
+        step.warps += most;
+        step.threads += all;
+        step.divergent += warp.sequences[site].targets.take();
+    }
+    if (profiler_ && costs_[site] != nullptr) profiler_->steps(number_of(warp), costs_[site], most);
 }
 
-void Recorder::settle(Warp& warp, Sequence& its, Kind kind, std::size_t count) {
+// Counts the first `count` requests of a site, and forgets their addresses.
+void Recorder::settle(Warp& warp, std::uint32_t site, std::size_t count) {
+    Sequence& its = warp.sequences[site];
+    const Kind kind = kinds_[site];
+    std::array<std::size_t, 32> counts;
+    std::size_t most = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        counts[lane] = warp.count(site, lane, kind);
+        most = std::max(most, counts[lane]);
+    }
+    count = std::min(count, most);
+    if (count == 0) return;
+    unsigned always = 0;  // the lanes that take part in all of these requests
+    for (unsigned lane = 0; lane < 32; ++lane) always |= static_cast<unsigned>(counts[lane] >= count) << lane;
+    request_.bytes = bytes_[site];
     for (std::size_t i = 0; i < count; ++i) {
-        joined_ = profiler_ && its.requests[i].joined == its.requests[i].mask;
-        settle(number_of(warp), static_cast<std::uint32_t>(&its - warp.sequences.data()), its.requests[i],
-               kind);
+        request_.mask = always;
+        each_lane(~always, [&](unsigned lane) {
+            if (i < counts[lane]) request_.mask |= 1u << lane;
+        });
+        each_lane(request_.mask, [&](unsigned lane) { request_.address[lane] = its.begin[lane][i]; });
+        const Joined joined = i < its.joined.size() ? its.joined[i] : Joined{};
+        request_.joined = joined.lanes;
+        request_.before = joined.before;
+        joined_ = profiler_ && request_.joined == request_.mask;
+        settle(number_of(warp), site, request_, kind);
     }
     joined_ = false;
-    its.requests.erase(its.requests.begin(), its.requests.begin() + static_cast<std::ptrdiff_t>(count));
-    its.first += static_cast<std::uint32_t>(count);
-    warp.open -= count;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        const std::size_t gone = std::min(count, counts[lane]);
+        if (gone < counts[lane]) std::copy_n(its.begin[lane] + gone, counts[lane] - gone, its.begin[lane]);
+        warp.columns[site * 32 + lane].next -= gone * sizeof(std::uintptr_t);
+        if (!its.has_waited) continue;
+        its.at_wait[lane] -= std::min(its.at_wait[lane], gone);
+        set_end(warp, site, lane);
+    }
+    if (count == most) its.has_waited = false;
+    if (!its.joined.empty())
+        its.joined.erase(its.joined.begin(), its.joined.begin() + static_cast<std::ptrdiff_t>(
+                                                                      std::min(count, its.joined.size())));
 }
 
 void Recorder::settle_common(unsigned index, unsigned lanes) {
     Warp& warp = warps_[index];
-    for (const std::uint32_t site : warp.touched) {
-        if (kinds_[site] == Kind::step) continue;
-        Sequence& its = warp.sequences[site];
-        std::uint32_t left_behind = its.first + static_cast<std::uint32_t>(its.requests.size());
-        each_lane(lanes, [&](unsigned lane) { left_behind = std::min(left_behind, its.executed[lane]); });
-        if (left_behind > its.first) settle(warp, its, kinds_[site], left_behind - its.first);
-    }
-    if (warp.open < most_open) return;
-    // The lanes are in different branches, and will hardly execute the same instructions.
-    for (const std::uint32_t site : warp.touched) {
-        Sequence& its = warp.sequences[site];
-        if (kinds_[site] != Kind::step) settle(warp, its, kinds_[site], its.requests.size());
-    }
+    each_site(warp, [&](std::uint32_t site) {
+        if (kinds_[site] == Kind::step) return;
+        std::size_t common = all_requests;
+        each_lane(lanes,
+                  [&](unsigned lane) { common = std::min(common, warp.count(site, lane, kinds_[site])); });
+        settle(warp, site, common);
+    });
+    // Else the lanes are in different branches, and will hardly execute the same instructions.
+    if (open_requests(warp) >= most_open)
+        each_site(warp, [&](std::uint32_t site) {
+            if (kinds_[site] != Kind::step) settle(warp, site, all_requests);
+        });
 }
 
 void Recorder::begin_profile(std::uint64_t most_events) {
+    state_.thread = ~0u;  // from now on the hooks tell everything
     profiler_ = std::make_unique<Profiler>(*setting_.image_object, *setting_.counting,
                                            static_cast<unsigned>(warps_.size()));
     for (Warp& warp : warps_) warp.undecided.clear();
@@ -293,216 +410,25 @@ BlockProfile Recorder::end_profile(std::uint64_t index) {
 }
 
 void Recorder::forget() {
-    for (Warp& warp : warps_) warp = {};
+    for (Warp& warp : warps_) {
+        for (std::uint32_t site = 0; site < kinds_.size(); ++site) {
+            Sequence& its = warp.sequences[site];
+            its.at_wait.fill(0);
+            its.has_waited = false;
+            for (unsigned lane = 0; lane < 32; ++lane) {
+                warp.columns[site * 32 + lane].next = reinterpret_cast<std::uintptr_t>(its.begin[lane]);
+                set_end(warp, site, lane);
+            }
+            its.joined.clear();
+            its.targets.take();
+            warp.is_touched[site] = 0;
+        }
+        warp.touched.clear();
+        warp.pending.fill(0);
+        warp.is_followed = false;
+    }
+    state_.thread = ~0u;
     std::fill(behind_.begin(), behind_.end(), Behind{});
-}
-
-Recorder::Place Recorder::find(std::uintptr_t address) const {
-    for (const Stretch& shared : {setting_.static_shared, setting_.dynamic_shared})
-        if (shared.holds(address)) return {Place::Kind::shared, shared};
-    if (setting_.image.holds(address)) {
-        for (const Stretch& variable : variables_)
-            if (variable.holds(address)) return {Place::Kind::variable, variable};
-    }
-    const std::vector<CountedRange>& ranges = setting_.counting->ranges();
-    const auto after =
-        std::upper_bound(ranges.begin(), ranges.end(), address,
-                         [](std::uintptr_t at, const CountedRange& range) { return at < range.begin; });
-    Place place;
-    if (after != ranges.begin() && address < after[-1].end) {
-        place.kind = Place::Kind::range;
-        place.range = static_cast<std::size_t>(after - ranges.begin()) - 1;
-        place.stretch.begin = after[-1].begin;
-        place.stretch.end = after[-1].end;
-    } else {
-        place.stretch.begin = address;
-        place.stretch.end = address + 1;
-    }
-    return place;
-}
-
-// Of the memory that holds the address.
-AccessedPlace Recorder::place_of(const Place& place, std::uintptr_t address) const {
-    using In = AccessedPlace::Kind;
-    if (place.kind == Place::Kind::range) return {In::range, place.range, place.stretch.begin};
-    if (place.kind == Place::Kind::variable) {
-        const auto& globals = setting_.image_object->globals();
-        for (std::size_t i = 0; i < globals.size(); ++i)
-            if (reinterpret_cast<std::uintptr_t>(globals[i].address) == place.stretch.begin)
-                return {In::module_variable, i, place.stretch.begin};
-    }
-    if (!setting_.static_shared.holds(address)) return {In::dynamic_shared, 0, place.stretch.begin};
-    const auto& variables = setting_.image_object->shared_variables();
-    for (std::size_t i = 0; i < variables.size(); ++i) {
-        const std::uintptr_t begin = place.stretch.begin + variables[i].offset;
-        if (!variables[i].is_guard && address >= begin && address < begin + variables[i].bytes)
-            return {In::static_shared, i, begin};
-    }
-    return {In::static_shared, variables.size(), place.stretch.begin};
-}
-
-void Recorder::settle(unsigned warp, std::uint32_t site, const Request& request, Kind kind) {
-    const auto count_global = [&](unsigned lanes) {
-        GlobalCounts counts;
-        const auto threads = static_cast<std::uint64_t>(std::popcount(lanes));
-        if (kind == Kind::atomic) {
-            counts.atomics = threads;
-            return counts;
-        }
-        Distinct sectors;
-        each_lane(lanes, [&](unsigned lane) {
-            const std::uintptr_t address = request.address[lane];
-            sectors.add(address / sector_bytes);
-            sectors.add((address + request.bytes - 1) / sector_bytes);
-        });
-        const bool is_load = kind == Kind::load;
-        (is_load ? counts.loads : counts.stores) = threads;
-        (is_load ? counts.load_requests : counts.store_requests) = 1;
-        (is_load ? counts.load_sectors : counts.store_sectors) = sectors.count();
-        (is_load ? counts.load_bytes : counts.store_bytes) = threads * request.bytes;
-        return counts;
-    };
-    unsigned left = request.mask, global = 0;
-    AccessedPlace first_place;
-    bool whole = false;
-    while (left != 0) {
-        const std::uintptr_t address = request.address[std::countr_zero(left)];
-        if (!last_.stretch.holds(address)) last_ = find(address);
-        unsigned here = 0;
-        each_lane(left, [&](unsigned lane) {
-            if (last_.stretch.holds(request.address[lane])) here |= 1u << lane;
-        });
-        left &= ~here;
-        if (last_.kind == Place::Kind::uncounted) continue;
-        if (last_.kind == Place::Kind::shared) {
-            count_shared(warp, site, request, here, kind);
-            continue;
-        }
-        if (lines_ && global == 0) first_place = place_of(last_, address);
-        global |= here;
-        if (last_.kind != Place::Kind::range) continue;
-        const GlobalCounts counts = count_global(here);
-        sums_.ranges[last_.range] += counts;
-        if (here == request.mask) {
-            sums_.global += counts;
-            whole = true;
-        }
-    }
-    if (global != 0 && !whole) sums_.global += count_global(global);
-    if (lines_ && global != 0)
-        lines_->global(site, warp, request, global, static_cast<cuscope_simt::Access>(kind), first_place);
-    if (profiler_ && global != 0)
-        profiler_->global(warp, request, global, static_cast<cuscope_simt::Access>(kind));
-}
-
-// In one pass of an atomic operation, each bank serves one lane.
-std::uint64_t Recorder::passes_of_atomic(const Request& request, unsigned lanes) {
-    std::array<unsigned, banks> count{};
-    unsigned most = 1;
-    each_lane(lanes, [&](unsigned lane) {
-        most = std::max(most, ++count[request.address[lane] / bank_bytes % banks]);
-    });
-    return most;
-}
-
-// The passes that these lanes need together, for the `bytes` from `before` bytes in front of their addresses
-// on. In one pass, each bank serves one word, to any number of lanes.
-unsigned Recorder::passes(const Request& request, unsigned lanes, unsigned before, unsigned bytes) {
-    std::array<unsigned, banks> count{};
-    unsigned most = 1;
-    each_lane(lanes, [&](unsigned lane) {
-        const std::uintptr_t address = request.address[lane] - before;
-        const std::uintptr_t begin = address / bank_bytes, end = (address + bytes - 1) / bank_bytes;
-        for (std::uintptr_t bank_word = begin; bank_word <= end; ++bank_word) {
-            auto& known = in_bank_[bank_word % banks];
-            unsigned& size = count[bank_word % banks];
-            if (std::find(known.begin(), known.begin() + size, bank_word) != known.begin() + size) continue;
-            known[size++] = bank_word;
-            most = std::max(most, size);
-        }
-    });
-    return most;
-}
-
-// The same for a load, as a device divides its lanes: the two halves of the warp (for words of 8 bytes), or
-// the two quarters of a half (for 16) are served together if each lane reads the same address as the lane
-// beside it, or as the lane two places away. On an H200, a load of 16 bytes that is the same for each half of
-// the warp takes two passes.
-unsigned Recorder::passes_on_device(const Request& request, unsigned lanes, unsigned before, unsigned bytes) {
-    if (bytes <= bank_bytes) return passes(request, lanes, before, bytes);
-    const unsigned width = bytes <= 2 * bank_bytes ? 16 : 8;
-    if (bytes > 2 * bank_bytes) bytes = 4 * bank_bytes;  // three words take a load of four
-    unsigned sum = 0;
-    for (unsigned first = 0; first < 32; first += 2 * width) {
-        const unsigned low = ((1u << width) - 1) << first, both = lanes & (low | low << width);
-        const auto share = [&](unsigned step) {
-            bool all = true;
-            each_lane(both, [&](unsigned lane) {
-                const unsigned other = lane ^ step;
-                all = all && ((both >> other & 1) == 0 || request.address[lane] == request.address[other]);
-            });
-            return all;
-        };
-        if (both == 0) continue;
-        if (share(1) || share(2)) {
-            sum += passes(request, both, before, bytes);
-            continue;
-        }
-        for (const unsigned part : {both & low, both & ~low})
-            if (part != 0) sum += passes(request, part, before, bytes);
-    }
-    return sum;
-}
-
-// Counts the passes that a request needs. Accesses of 8 bytes are served to half a warp at a time, accesses
-// of 16 bytes to a quarter.
-void Recorder::count_shared(unsigned warp, std::uint32_t site, const Request& request, unsigned lanes,
-                            Kind kind) {
-    SharedCounts& counts = sums_.shared;
-    const auto threads = static_cast<std::uint64_t>(std::popcount(lanes));
-    const auto tell_lines = [&](std::uint64_t wavefronts, std::uint64_t least) {
-        if (!lines_) return;
-        const AccessedPlace place = place_of(last_, request.address[std::countr_zero(lanes)]);
-        lines_->shared(site, warp, request, lanes, static_cast<cuscope_simt::Access>(kind), place, wavefronts,
-                       least);
-    };
-    if (kind == Kind::atomic) {
-        counts.atomics += threads;
-        if (lines_) tell_lines(passes_of_atomic(request, lanes), 1);
-        if (profiler_)
-            profiler_->shared(warp, passes_of_atomic(request, lanes), cuscope_simt::Access::atomic, false);
-        return;
-    }
-    const unsigned width = request.bytes <= 4 ? 32 : request.bytes <= 8 ? 16 : 8;
-    std::uint64_t wavefronts = 0, least = 0;
-    for (unsigned first = 0; first < 32; first += width) {
-        const unsigned phase = lanes & ((width == 32 ? ~0u : (1u << width) - 1) << first);
-        if (phase == 0) continue;
-        wavefronts += passes(request, phase, 0, request.bytes);
-        ++least;
-    }
-    tell_lines(wavefronts, least);
-    if (profiler_) {
-        auto its = static_cast<double>(wavefronts);
-        if (joined_) {
-            its = passes_on_device(request, lanes, request.before, request.before + request.bytes);
-            its -= passes_on_device(request, lanes, request.before, request.before);
-        } else if (kind == Kind::load) {
-            its = passes_on_device(request, lanes, 0, request.bytes);
-        }
-        profiler_->shared(warp, its, static_cast<cuscope_simt::Access>(kind), joined_);
-    }
-    if (kind == Kind::load) {
-        counts.loads += threads;
-        ++counts.load_requests;
-        counts.load_wavefronts += wavefronts;
-        counts.load_bank_conflicts += wavefronts - least;
-    } else {
-        counts.stores += threads;
-        ++counts.store_requests;
-        counts.store_wavefronts += wavefronts;
-        counts.store_bank_conflicts += wavefronts - least;
-    }
 }
 
 }  // namespace cuscope::simt

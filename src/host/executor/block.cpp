@@ -111,6 +111,7 @@ void Block::attach(Grid& its_grid) {
     prototype_.api = &cuscope::simt::engine_api;
     prototype_.block = this;
     prototype_.check = nullptr;
+    prototype_.count = nullptr;
     if (launch.counting) attach_recorder();
     if (launch.check) attach_check();
 }

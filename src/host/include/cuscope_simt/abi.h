@@ -98,6 +98,7 @@ enum class Synchronization : unsigned { fence, met_in_block, met_on_device };
 struct Fiber;
 struct Block;       // defined by the engine
 struct CheckState;  // of images that check: see checking/state.h
+struct CountState;  // of images that count: see counting/state.h
 
 // The engine's functions. All may switch to another fiber unless their comment says otherwise. None returns
 // once the kernel has to end. `site` must live as long as the image.
@@ -195,6 +196,7 @@ struct Fiber {
     char* stack_end;
     unsigned ended;     // `run` has called the kernel for its last thread
     CheckState* check;  // null: the launch is not checked
+    CountState* count;  // of images that count; else null
 };
 
 struct ParameterLayout {

@@ -72,19 +72,19 @@ namespace cuscope_simt {
 // The built-in variables; the compiler driver writes thread_index() for threadIdx.
 CUSCOPE_OWN uint3 thread_index() {
     const Index3& index = cuscope_fiber->thread_index;
-    return {index.x, index.y, index.z};
+    return {CUSCOPE_FIELD(index.x), CUSCOPE_FIELD(index.y), CUSCOPE_FIELD(index.z)};
 }
 CUSCOPE_OWN uint3 block_index() {
     const Index3& index = cuscope_fiber->block_index;
-    return {index.x, index.y, index.z};
+    return {CUSCOPE_FIELD(index.x), CUSCOPE_FIELD(index.y), CUSCOPE_FIELD(index.z)};
 }
 CUSCOPE_OWN dim3 block_dim() {
     const Index3& size = cuscope_fiber->block_dim;
-    return {size.x, size.y, size.z};
+    return {CUSCOPE_FIELD(size.x), CUSCOPE_FIELD(size.y), CUSCOPE_FIELD(size.z)};
 }
 CUSCOPE_OWN dim3 grid_dim() {
     const Index3& size = cuscope_fiber->grid_dim;
-    return {size.x, size.y, size.z};
+    return {CUSCOPE_FIELD(size.x), CUSCOPE_FIELD(size.y), CUSCOPE_FIELD(size.z)};
 }
 
 }  // namespace cuscope_simt

@@ -8,6 +8,7 @@
 
 using cuscope_simt::Access;
 using cuscope_simt::Cell;
+using cuscope_simt::CellBounds;
 using cuscope_simt::CheckSlot;
 using cuscope_simt::CheckState;
 using cuscope_simt::Fiber;
@@ -22,68 +23,84 @@ bool started;
 
 CUSCOPE_INLINE bool is_started() { return __atomic_load_n(&started, __ATOMIC_RELAXED); }
 
-CUSCOPE_INLINE void call_engine(Fiber* self, const void* address, unsigned long bytes, Access access,
-                                const void* instruction) {
-    self->api->check_access(self, address, bytes, access, instruction);
+// Local memory belongs to the thread, and the Fiber to the engine.
+CUSCOPE_INLINE bool is_own(const Fiber* self, const void* address, const void* frame) {
+    if (address >= frame && address < self->stack_end) return true;
+#if !CUSCOPE_FIBER_REGISTER
+    if (address == &cuscope_fiber) return true;
+#endif
+    return address >= self && address < self + 1;
 }
 
 __attribute__((noinline, cold)) void settle_slowly(const void* address, unsigned long bytes, Access access,
                                                    const void* instruction) {
     Fiber* const self = cuscope_fiber;
-    // Local memory belongs to the thread, and the Fiber to the engine.
-    if (address >= __builtin_frame_address(0) && address < self->stack_end) return;
-    if (address >= self && address < self + 1) return;
+    if (is_own(self, address, __builtin_frame_address(0))) return;
     if (address >= self->api && address < self->api + 1) return;
-#if !CUSCOPE_FIBER_REGISTER
-    if (address == &cuscope_fiber) return;
-#endif
     if (self->check == nullptr) return;
-    call_engine(self, address, bytes, access, instruction);
+    self->api->check_access(self, address, bytes, access, instruction);
 #if !CUSCOPE_FIBER_REGISTER
     cuscope_fiber = self;
 #endif
 }
 
 // May the thread of `state` access a cell after the access that left this stamp? False: perhaps not.
-CUSCOPE_INLINE bool is_ordered(Stamp stamp, const CheckState& state, Stamp past) {
-    if (__builtin_expect(stamp < past, 1)) return true;
+CUSCOPE_INLINE bool is_ordered(Stamp stamp, const CheckState& state, const CellBounds& bounds) {
+    if (__builtin_expect(stamp < bounds.past, 1)) return true;
     return stamp >= state.block && (stamp < state.interval || same_thread_alone(stamp, state.mine));
 }
 
-CUSCOPE_INLINE bool settle_read(Cell& cell, const CheckSlot& slot, const CheckState& state, Stamp code) {
-    const Stamp write = cell.write, read = cell.read, past = *slot.past;
-    if (__builtin_expect(write < __atomic_load_n(slot.written, __ATOMIC_RELAXED), 0)) return false;
-    if (!is_ordered(write, state, past)) return false;
-    if (read < past || (read >= state.block && (read < state.interval || same_thread(read, state.mine)))) {
-        if (read < state.since || read < past) cell.read = state.mine | code;
+CUSCOPE_INLINE bool is_written(Stamp write, const CellBounds& bounds) {
+    return write >= __atomic_load_n(&bounds.written, __ATOMIC_RELAXED);
+}
+
+CUSCOPE_INLINE Stamp stamp_at(const CheckState& state, const void* instruction) {
+    return state.mine | static_cast<Stamp>(static_cast<const char*>(instruction) - state.code);
+}
+
+CUSCOPE_INLINE bool settle_read(Cell& cell, const CellBounds& bounds, const CheckState& state,
+                                const void* instruction) {
+    const Stamp write = cell.write, read = cell.read;
+    if (__builtin_expect(!is_written(write, bounds), 0) || !is_ordered(write, state, bounds)) return false;
+    if (read < bounds.past) {
+        cell.read = stamp_at(state, instruction);
         return true;
     }
     // A read of another block stays: it would tell of a race with any write of this block.
     if (read < state.block) return true;
+    if (read < state.interval) {
+        cell.read = stamp_at(state, instruction);
+        return true;
+    }
+    if (same_thread(read, state.mine)) {
+        if (read < state.since) cell.read = stamp_at(state, instruction);
+        return true;
+    }
     if (state.since != state.interval) return false;
     const Stamp flag = cuscope_simt::stamp_of_several(read, state.mine);
-    if ((read & flag) == 0) cell.read = read | flag;
+    if (__builtin_expect((read & flag) == 0, 0)) cell.read = read | flag;
     return true;
 }
 
-CUSCOPE_INLINE bool settle_write(Cell& cell, const CheckSlot& slot, const CheckState& state, Stamp code) {
-    const Stamp write = cell.write, read = cell.read, past = *slot.past;
-    if (!is_ordered(write, state, past) || !is_ordered(read, state, past)) return false;
+CUSCOPE_INLINE bool settle_write(Cell& cell, const CellBounds& bounds, const CheckState& state,
+                                 const void* instruction) {
+    const Stamp write = cell.write, read = cell.read;
+    if (!is_ordered(write, state, bounds) || !is_ordered(read, state, bounds)) return false;
     if (read >= state.interval && (read & (cuscope_simt::stamp_lanes | cuscope_simt::stamp_warps)) != 0)
         return false;
-    cell.write = state.mine | code;
+    cell.write = stamp_at(state, instruction);
     return true;
 }
 
 // An atomic operation that reads and writes. As BlockCheck::settle_cell, for cells that were written by
 // atomic operations alone in this launch, and read by none but these.
-CUSCOPE_INLINE bool settle_atomic(Cell& cell, const CheckSlot& slot, const CheckState& state, Stamp code) {
+CUSCOPE_INLINE bool settle_atomic(Cell& cell, const CellBounds& bounds, const CheckState& state,
+                                  const void* instruction) {
     using namespace cuscope_simt;
-    const Stamp write = cell.write, past = *slot.past;
-    if (state.barriers_alone == 0 || cell.read >= past) return false;
-    if (write < __atomic_load_n(slot.written, __ATOMIC_RELAXED)) return false;
+    const Stamp write = cell.write;
+    if (state.barriers_alone == 0 || cell.read >= bounds.past || !is_written(write, bounds)) return false;
     Stamp flags = 0;
-    if (write >= past) {
+    if (write >= bounds.past) {
         if ((write & stamp_atomic) == 0 || (write & (stamp_after_plain | stamp_hides_plain)) != 0)
             return false;
         if (write < state.block) {
@@ -98,39 +115,84 @@ CUSCOPE_INLINE bool settle_atomic(Cell& cell, const CheckSlot& slot, const Check
                 flags |= write & (stamp_among_lanes | stamp_among_warps);
         }
     }
-    cell.write = state.mine | code | stamp_atomic | flags;
+    cell.write = stamp_at(state, instruction) | stamp_atomic | flags;
     return true;
 }
 
 enum class Kind { read, write, atomic };
 
-// True if the access needs no more work.
 template <Kind kind>
-CUSCOPE_INLINE bool settle(const void* address, unsigned long bytes, const void* instruction) {
-    const Fiber* const self = cuscope_fiber;
+CUSCOPE_INLINE bool settle_cell(Cell& cell, const CheckSlot& slot, const CheckState& state) {
+    if (kind == Kind::read) return settle_read(cell, *slot.bounds, state, slot.instruction);
+    if (kind == Kind::write) return settle_write(cell, *slot.bounds, state, slot.instruction);
+    return settle_atomic(cell, *slot.bounds, state, slot.instruction);
+}
+
+// The state of the thread that runs; null: it is not checked.
+CUSCOPE_INLINE const CheckState* state_of(const Fiber* self) {
     CheckState* const state = self->check;
-    if (__builtin_expect(state == nullptr, 0)) return false;
+    if (__builtin_expect(state == nullptr, 0)) return nullptr;
     if (__builtin_expect(state->thread != self->linear_thread, 0)) {
         state->thread = self->linear_thread;
         state->mine = state->now | static_cast<Stamp>(self->linear_thread) << cuscope_simt::stamp_thread_at;
         state->since = state->met[self->linear_thread];
     }
-    const CheckSlot& slot = state->slots[cuscope_simt::check_slot(instruction)];
+    return state;
+}
+
+// Settles an access that touches one cell of the memory that its instruction accessed last. `shift`: of its
+// granule. True: the access needs no more work.
+template <Kind kind>
+CUSCOPE_INLINE bool settle_alone(const CheckState& state, const CheckSlot& slot, const void* address,
+                                 const void* instruction, unsigned shift) {
     const unsigned long at = reinterpret_cast<unsigned long>(address);
-    if (__builtin_expect(slot.instruction != instruction || at - slot.begin > slot.most, 0)) return false;
-    if (kind == Kind::atomic && static_cast<unsigned long>(slot.count) << slot.shift != bytes) return false;
-    const Stamp code = static_cast<Stamp>(static_cast<const char*>(instruction) - state->code);
-    unsigned long number = at >> slot.shift;
-    __builtin_prefetch(cuscope_simt::cell_at(slot.cells, number + 64), 1);
-    for (unsigned left = slot.count;;) {
-        Cell& cell = *cuscope_simt::cell_at(slot.cells, number);
-        const bool settled = kind == Kind::write  ? settle_write(cell, slot, *state, code)
-                             : kind == Kind::read ? settle_read(cell, slot, *state, code)
-                                                  : settle_atomic(cell, slot, *state, code);
-        if (__builtin_expect(!settled, 0)) return false;
-        if (__builtin_expect(--left == 0, 1)) return true;
-        ++number;
-    }
+    if (__builtin_expect(slot.alone != instruction || at - slot.begin > slot.most, 0)) return false;
+    Cell* const cell = cuscope_simt::cell_at(slot.cells, at >> shift);
+    __builtin_prefetch(cell + 64, 1);
+    return settle_cell<kind>(*cell, slot, state);
+}
+
+template <Kind kind, unsigned bytes>
+CUSCOPE_INLINE bool settle(const void* address, const void* instruction) {
+    const CheckState* const state = state_of(cuscope_fiber);
+    if (__builtin_expect(state == nullptr, 0)) return false;
+    const CheckSlot& slot = state->slots[cuscope_simt::check_slot(instruction)];
+    return settle_alone<kind>(*state, slot, address, instruction, __builtin_ctz(bytes));
+}
+
+// The same for an access that touches several cells.
+template <Kind kind>
+CUSCOPE_INLINE bool settle_several(const CheckState& state, const CheckSlot& slot, const void* address,
+                                   const void* instruction) {
+    const unsigned long at = reinterpret_cast<unsigned long>(address);
+    if (slot.instruction != instruction || slot.alone == instruction || at - slot.begin > slot.most)
+        return false;
+    for (unsigned i = 0; i < slot.count; ++i)
+        if (!settle_cell<kind>(*cuscope_simt::cell_at(slot.cells, (at >> slot.shift) + i), slot, state))
+            return false;
+    return true;
+}
+
+template <Kind kind>
+__attribute__((noinline)) void settle_rest(const void* address, unsigned long bytes,
+                                           const void* instruction) {
+    const Fiber* const self = cuscope_fiber;
+    if (is_own(self, address, __builtin_frame_address(0))) return;
+    const CheckState* const state = state_of(self);
+    if (state != nullptr && settle_several<kind>(*state, state->slots[cuscope_simt::check_slot(instruction)],
+                                                 address, instruction))
+        return;
+    settle_slowly(address, bytes, kind == Kind::read ? Access::load : Access::store, instruction);
+}
+
+// An atomic operation.
+CUSCOPE_INLINE bool settle_operation(const void* address, unsigned bytes, const void* instruction) {
+    const CheckState* const state = state_of(cuscope_fiber);
+    if (state == nullptr) return false;
+    const CheckSlot& slot = state->slots[cuscope_simt::check_slot(instruction)];
+    if (slot.count << slot.shift != bytes) return false;
+    return settle_alone<Kind::atomic>(*state, slot, address, instruction, slot.shift) ||
+           settle_several<Kind::atomic>(*state, slot, address, instruction);
 }
 
 }  // namespace
@@ -174,19 +236,18 @@ CUSCOPE_HIDDEN void* cuscope_memset(void* to, int value, unsigned long bytes) as
 }
 
 #define HERE __builtin_return_address(0)
-#define CHECK(name, bytes, is_write)                                                 \
-    void __tsan_##name(void* p) {                                                    \
-        if (!is_started()) return;                                                   \
-        if (settle < is_write ? Kind::write : Kind::read > (p, bytes, HERE)) return; \
-        settle_slowly(p, bytes, is_write ? Access::store : Access::load, HERE);      \
+#define CHECK(name, kind, bytes)                                   \
+    void __tsan_##name##bytes(void* p) {                           \
+        if (!is_started() || settle<kind, bytes>(p, HERE)) return; \
+        settle_rest<kind>(p, bytes, HERE);                         \
     }
 #define CHECK_SLOWLY(name, bytes, kind)                                \
     void __tsan_##name(void* p) {                                      \
         if (is_started()) settle_slowly(p, bytes, Access::kind, HERE); \
     }
 #define ACCESSES(bytes)                                                \
-    CHECK(read##bytes, bytes, false)                                   \
-    CHECK(write##bytes, bytes, true)                                   \
+    CHECK(read, Kind::read, bytes)                                     \
+    CHECK(write, Kind::write, bytes)                                   \
     CHECK_SLOWLY(unaligned_read##bytes, bytes, load)                   \
     CHECK_SLOWLY(unaligned_write##bytes, bytes, store)                 \
     CHECK_SLOWLY(volatile_read##bytes, bytes, volatile_load)           \
@@ -199,7 +260,7 @@ extern "C" {
 
 void cuscope_start_counting() { __atomic_store_n(&started, true, __ATOMIC_RELAXED); }
 void cuscope_count(const void* p, unsigned bytes, Access access) {
-    if (access == Access::atomic && settle<Kind::atomic>(p, bytes, HERE)) return;
+    if (access == Access::atomic && settle_operation(p, bytes, HERE)) return;
     settle_slowly(p, bytes, access, HERE);
 }
 void cuscope_synchronize(cuscope_simt::Synchronization kind) {

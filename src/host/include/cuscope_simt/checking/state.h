@@ -51,11 +51,11 @@ struct Cell {
     Stamp write, read;
 };
 
-// Cells of memory that is a power of two apart would compete for a few sets of the processor's caches. So
-// each group of 512 cells is rotated, by five cache lines more than the group before it.
-inline constexpr unsigned long cell_group = 512;
+// Cells of memory that is a power of two apart would compete for a few sets of the processor's caches. So a
+// cache line of 4 cells stays unused behind each group of 256 cells.
+inline constexpr unsigned long cell_group = 256;
 __attribute__((always_inline)) inline unsigned long cell_place(unsigned long number) {
-    return (number & ~(cell_group - 1)) | ((number + number / cell_group * 20) & (cell_group - 1));
+    return number + number / cell_group * 4;
 }
 
 // Cells are numbered by the addresses of their memory, so an array of them begins with a large number.
@@ -66,40 +66,46 @@ __attribute__((always_inline)) inline Cell* cell_at(CellBase cells, unsigned lon
     return reinterpret_cast<Cell*>(cells + cell_place(number) * sizeof(Cell));
 }
 
-// An instruction, and the memory that it accessed last. While it stays there, and nothing is unusual, the
-// engine is not called.
-struct CheckSlot {
-    const void* instruction;  // null: the slot is unused
-    unsigned long begin;      // the first address of the allocation
-    unsigned long most;       // the largest offset at which the access still fits
-    CellBase cells;           // the cell of an address is cell_at(cells, address >> shift)
-    unsigned shift, count;    // the granule is 1 << shift bytes; the access touches `count` cells
-    const Stamp* written;     // a write before *written: never written
-    const Stamp* past;        // a stamp before *past: of an earlier launch, or of another block's memory
+// The stamps of one piece of memory that say nothing about the threads that run now.
+struct CellBounds {
+    Stamp written;  // a write before it: never written. A copy on another stream may change it.
+    Stamp past;     // a stamp before it: of an earlier launch, or of another block's memory
 };
 
-inline constexpr unsigned check_slots = 256;
+// An instruction, and the memory that it accessed last. While it stays there, and nothing is unusual, the
+// engine is not called.
+struct alignas(64) CheckSlot {
+    const void* alone;         // the instruction, if its access touches one cell
+    unsigned long begin;       // the first address of the allocation
+    unsigned long most;        // the largest offset at which the access still fits
+    CellBase cells;            // the cell of an address is cell_at(cells, address >> shift)
+    const CellBounds* bounds;  // of the allocation
+    const void* instruction;   // null: the slot is unused
+    unsigned shift, count;     // the granule is 1 << shift bytes; the access touches `count` cells
+};
 
-__attribute__((always_inline)) inline unsigned check_slot(const void* instruction) {
-    const unsigned long at = reinterpret_cast<unsigned long>(instruction);
-    return (at ^ at >> 8) % check_slots;
+// No two instructions of a kernel with less than 4 KiB of code share a slot: a call takes 5 bytes.
+inline constexpr unsigned check_slots = 1024;
+
+__attribute__((always_inline)) inline unsigned long check_slot(const void* instruction) {
+    return reinterpret_cast<unsigned long>(instruction) / 4 % check_slots;
 }
 
 struct CheckState {
     CheckSlot* slots;  // check_slots of them
     unsigned thread;   // whose state this is; no thread's number: of none yet
     unsigned mixed;    // other blocks run between the steps of this one
-    // Only barriers of the whole block and meetings of warps have ordered the block's threads, and no fence
-    // or flag was used in the launch.
-    unsigned barriers_alone;
-    Stamp now;         // with the time alone
     Stamp mine;        // now, with the thread
     Stamp since;       // the thread's last meeting
     Stamp interval;    // when the block's threads last met
     Stamp block;       // when the block began
-    const Stamp* met;  // by thread: its last meeting in its warp or block
     const char* code;  // the beginning of the image's code
-    unsigned long long slow_calls;
+    Stamp now;         // with the time alone
+    const Stamp* met;  // by thread: its last meeting in its warp or block
+    // Only barriers of the whole block and meetings of warps have ordered the block's threads, and no fence
+    // or flag was used in the launch.
+    unsigned barriers_alone;
+    CellBounds shared;  // of the block's shared memory: both are `block`
 };
 
 }  // namespace cuscope_simt
