@@ -227,7 +227,7 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
     // Parts of the language that few kernels use are left out, because parsing them takes longer than the
     // rest. Inline PTX is translated to any of them.
     if (!may_use(request_, {"atomic", "asm"})) arguments.push_back("-DCUSCOPE_WITHOUT_ATOMICS");
-    if (!may_use(request_, {"asm"})) arguments.push_back("-DCUSCOPE_WITHOUT_BULK_COPIES");
+    if (!may_use(request_, {"asm"})) arguments.push_back("-DCUSCOPE_WITHOUT_PTX");
     if (!may_use(request_, {"__v", "__dp2a", "asm"})) arguments.push_back("-DCUSCOPE_WITHOUT_SIMD");
     if (!may_use(request_, {"tex", "surf", "cudaBoundaryMode", "cudaSurface", "asm"}))
         arguments.push_back("-DCUSCOPE_WITHOUT_TEXTURES");

@@ -69,6 +69,8 @@ const char* type_of(std::string_view name) {
 std::string PtxOperands::expression(const std::string& text) const {
     if (text.size() == 10 && text[0] == '0' && (text[1] == 'f' || text[1] == 'F'))  // the bits of a float
         return "::cuscope_simt::bit_copy<float>(0x" + text.substr(2) + "u)";
+    if (text.size() == 18 && text[0] == '0' && (text[1] == 'd' || text[1] == 'D'))  // of a double
+        return "::cuscope_simt::bit_copy<double>(0x" + text.substr(2) + "ull)";
     if (is_number(text)) return text;
     const std::string name = text.starts_with("%%") ? text.substr(2) : text;
     if (std::find(registers_.begin(), registers_.end(), name) != registers_.end()) return "r_" + name;
@@ -81,6 +83,26 @@ std::string PtxOperands::expression(const std::string& text) const {
     }
     if (!is_number(text.substr(1)) || std::stoul(text.substr(1)) >= names_.size()) return "";
     return "o" + text.substr(1);
+}
+
+std::optional<std::string> PtxOperands::number(const std::string& text, const std::string& type) const {
+    const std::string found = expression(text);
+    if (found.empty()) return std::nullopt;
+    // A literal is converted; a register gives its bits.
+    if (is_number(text)) return "static_cast<" + type + ">(" + found + ")";
+    return "::cuscope_simt::ptx::get<" + type + ">(" + found + ")";
+}
+
+std::optional<std::string> PtxOperands::predicate(const std::string& text) const {
+    const bool negated = text.starts_with('!');
+    const std::string found = expression(negated ? text.substr(1) : text);
+    if (found.find("r_") != 0 && found != "0" && found != "1") return std::nullopt;
+    return (negated ? "!" : "") + found;
+}
+
+std::optional<std::string> PtxOperands::predicate_to_set(const std::string& text) const {
+    const std::string found = expression(text);
+    return found.find("r_") == 0 ? std::optional(found) : std::nullopt;
 }
 
 std::string PtxOperands::address(const std::string& text, bool shared) const {

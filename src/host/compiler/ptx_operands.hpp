@@ -1,6 +1,7 @@
 // The parts of a PTX instruction in an asm statement, and the C++ of its operands.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,11 @@ class PtxOperands {
 
     // The C++ of an operand; empty if the operand is not supported.
     std::string expression(const std::string& text) const;
+    // The operand as a number of a type of C++; empty if it is not supported.
+    std::optional<std::string> number(const std::string& text, const std::string& type) const;
+    // A predicate to be read, "p" or "!p", and one to be written.
+    std::optional<std::string> predicate(const std::string& text) const;
+    std::optional<std::string> predicate_to_set(const std::string& text) const;
     // "[%1+16]" in a space of addresses.
     std::string address(const std::string& text, bool shared) const;
     // The operands in braces, or a single operand without braces; empty if one is not supported.

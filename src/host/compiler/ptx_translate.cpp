@@ -4,65 +4,27 @@
 #include <array>
 #include <cctype>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/compiler/ptx.hpp"
+#include "host/compiler/ptx_arithmetic.hpp"
 #include "host/compiler/ptx_operands.hpp"
 #include "host/compiler/ptx_tensor.hpp"
+#include "host/compiler/ptx_warp.hpp"
 #include "host/compiler/word_lists.hpp"
 
 namespace cuscope::simt {
 namespace {
 
 // Opcodes with a function of the same name. '_' replaces characters that a name cannot hold.
-constexpr std::array<std::string_view, 48> plain{"ex2.approx.f32",
-                                                 "ex2.approx.ftz.f32",
-                                                 "lg2.approx.f32",
-                                                 "lg2.approx.ftz.f32",
-                                                 "rcp.approx.f32",
-                                                 "rcp.approx.ftz.f32",
-                                                 "sqrt.approx.f32",
-                                                 "sqrt.approx.ftz.f32",
-                                                 "rsqrt.approx.f32",
-                                                 "rsqrt.approx.ftz.f32",
-                                                 "sin.approx.f32",
-                                                 "sin.approx.ftz.f32",
-                                                 "cos.approx.f32",
-                                                 "cos.approx.ftz.f32",
-                                                 "tanh.approx.f32",
-                                                 "fma.rn.f32",
-                                                 "lop3.b32",
-                                                 "prmt.b32",
-                                                 "bfe.u32",
-                                                 "bfe.s32",
-                                                 "bfi.b32",
-                                                 "shf.l.wrap.b32",
-                                                 "shf.r.wrap.b32",
-                                                 "shf.l.clamp.b32",
-                                                 "shf.r.clamp.b32",
-                                                 "mul.wide.u32",
-                                                 "mul.wide.s32",
-                                                 "mad.wide.u32",
-                                                 "mad.lo.u32",
-                                                 "mad.lo.s32",
-                                                 "mul.hi.u32",
-                                                 "mul.hi.s32",
-                                                 "popc.b32",
-                                                 "brev.b32",
-                                                 "clz.b32",
-                                                 "vabsdiff4.u32.u32.u32.add",
-                                                 "cvt.rn.f16x2.f32",
-                                                 "cvt.rn.bf16x2.f32",
-                                                 "cvt.rna.tf32.f32",
-                                                 "cvta.to.shared.u64",
-                                                 "cvta.to.global.u64",
-                                                 "cvt.u32.u64",
-                                                 "mov.b32",
-                                                 "mov.u32",
-                                                 "mov.s32",
-                                                 "mov.f32",
-                                                 "mov.b64",
-                                                 "mov.u64"};
+constexpr std::array<std::string_view, 21> plain{
+    "ex2.approx.f32",    "ex2.approx.ftz.f32", "lg2.approx.f32",   "lg2.approx.ftz.f32",
+    "sin.approx.f32",    "sin.approx.ftz.f32", "cos.approx.f32",   "cos.approx.ftz.f32",
+    "tanh.approx.f32",   "lop3.b32",           "prmt.b32",         "shf.l.wrap.b32",
+    "shf.r.wrap.b32",    "shf.l.clamp.b32",    "shf.r.clamp.b32",  "vabsdiff4.u32.u32.u32.add",
+    "cvt.rn.f16x2.f32",  "cvt.rn.bf16x2.f32",  "cvt.rna.tf32.f32", "cvta.to.shared.u64",
+    "cvta.to.global.u64"};
 
 // Beginnings of opcodes without an effect here: they order or announce work that this executor does at once.
 constexpr std::array<std::string_view, 16> idle{"cp.async.commit_group",
@@ -121,10 +83,9 @@ class Translation {
         if (text[0] != '@') return unconditional(text);
         // @p, @!p: executes only if the predicate is true (or false).
         const std::size_t space = std::min(text.find_first_of(" \t\n"), text.size());
-        const bool negated = text.size() > 1 && text[1] == '!';
-        const std::string predicate = expression(text.substr(negated ? 2 : 1, space - (negated ? 2 : 1)));
-        if (predicate.find("r_") != 0) return false;
-        out_.body += std::string("if (") + (negated ? "!" : "") + predicate + ") { ";
+        const auto predicate = read_.predicate(text.substr(1, space - 1));
+        if (!predicate) return false;
+        out_.body += "if (" + *predicate + ") { ";
         // Other instructions of the statement may meet other threads.
         const bool warp = std::exchange(out_.uses_warp, false);
         const bool barriers = std::exchange(out_.uses_barriers, false);
@@ -160,8 +121,9 @@ class Translation {
         if (parts[0] == "mma") return multiplication(parts);
         if (parts[0] == "wgmma") return warpgroup_multiplication(parts);
         if (parts[0] == "ld" || parts[0] == "st") return access(parts);
-        if (parts[0] == "setp" || parts[0] == "selp") return choice(parts);
-        return false;
+        if (parts[0] == "selp") return choice(parts);
+        return translate_warp_instruction(opcode_, operands_, read_, site_, &out_) ||
+               translate_arithmetic(opcode_, operands_, read_, &out_);
     }
 
     // bra LABEL; of a loop that waits, as a rule. The thread that it waits for has to run.
@@ -219,29 +181,17 @@ class Translation {
                     to + ", " + from);
     }
 
-    // setp.ne.s32 p, a, b;  selp.b32 d, a, b, p;
+    // selp.b32 d, a, b, p;
     bool choice(const std::vector<std::string>& parts) {
-        static constexpr std::array<std::pair<std::string_view, const char*>, 6> comparisons{
-            {{"eq", " == "}, {"ne", " != "}, {"lt", " < "}, {"le", " <= "}, {"gt", " > "}, {"ge", " >= "}}};
         const char* const type = type_of(parts.back());
-        std::vector<std::string> values;
-        for (const std::string& operand : operands_) values.push_back(expression(operand));
-        if (type == nullptr || std::find(values.begin(), values.end(), "") != values.end()) return false;
-        if (parts.size() == 2 && parts[0] == "selp" && values.size() == 4) {
-            out_.body += std::string(type) + " v; if (" + values[3] + ") ::cuscope_simt::ptx::put(v, " +
-                         values[1] + "); else ::cuscope_simt::ptx::put(v, " + values[2] +
-                         "); ::cuscope_simt::ptx::put(" + values[0] + ", v); ";
-            return true;
-        }
-        if (parts.size() != 3 || parts[0] != "setp" || values.size() != 3 || values[0].find("r_") != 0)
-            return false;
-        for (const auto& [ptx, op] : comparisons) {
-            if (ptx != parts[1]) continue;
-            out_.body += values[0] + " = static_cast<" + type + ">(" + values[1] + ")" + op + "static_cast<" +
-                         type + ">(" + values[2] + "); ";
-            return true;
-        }
-        return false;
+        if (type == nullptr || parts.size() != 2 || operands_.size() != 4) return false;
+        const std::string to = expression(operands_[0]);
+        const auto yes = read_.number(operands_[1], type), no = read_.number(operands_[2], type);
+        const auto predicate = read_.predicate(operands_[3]);
+        if (to.empty() || !yes || !no || !predicate) return false;
+        out_.body +=
+            "::cuscope_simt::ptx::put(" + to + ", " + *predicate + " ? " + *yes + " : " + *no + "); ";
+        return true;
     }
 
     // The barrier of a block, or that of a warp's lanes.
@@ -271,28 +221,50 @@ class Translation {
         return true;
     }
 
-    // red.global.add.f32 [to], value;  atom.global.add.u32 old, [to], value;
+    // red.global.add.f32 [to], value;  atom.global.cas.b32 old, [to], expected, value;
     bool atomic(const std::vector<std::string>& parts) {
+        static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> functions{
+            {{"add", "Add"},
+             {"min", "Min"},
+             {"max", "Max"},
+             {"and", "And"},
+             {"or", "Or"},
+             {"xor", "Xor"},
+             {"exch", "Exch"},
+             {"cas", "CAS"},
+             {"inc", "Inc"},
+             {"dec", "Dec"}}};
         const std::size_t first = parts[0] == "red" ? 0 : 1;
-        const char* const type = type_of(parts.back());
-        if (type == nullptr || operands_.size() != first + 2 || parts[parts.size() - 2] != "add")
-            return false;
+        const char* type = type_of(parts.back());
+        if (type == nullptr || parts.size() < 3) return false;
+        const std::string& operation = parts[parts.size() - 2];
+        const auto function = std::find_if(functions.begin(), functions.end(),
+                                           [&](const auto& it) { return it.first == operation; });
+        const bool compares = operation == "cas";
+        if (function == functions.end() || operands_.size() != first + (compares ? 3 : 2)) return false;
+        // CUDA's function for sums of 64 bits takes them without a sign, which gives the same bits.
+        if (parts.back() == "s64" && operation == "add") type = type_of("u64");
         bool shared = false, orders = false;
         for (std::size_t i = 1; i + 2 < parts.size(); ++i) {
-            static constexpr std::array<std::string_view, 10> known{
-                "global",  "shared",  "shared::cta", "relaxed", "acquire",
-                "release", "acq_rel", "cta",         "gpu",     "sys"};
+            static constexpr std::array<std::string_view, 11> known{
+                "global",  "shared", "shared::cta", "relaxed", "acquire", "release",
+                "acq_rel", "cta",    "cluster",     "gpu",     "sys"};
             if (!holds(known, parts[i])) return false;
             shared = shared || parts[i].find("shared") == 0;
             orders = orders || parts[i] == "acquire" || parts[i] == "release" || parts[i] == "acq_rel";
         }
-        const std::string where = address(operands_[first], shared), value = expression(operands_[first + 1]);
+        const std::string where = address(operands_[first], shared);
         const std::string old = first == 0 ? "v" : expression(operands_[0]);
-        if (where.empty() || value.empty() || old.empty()) return false;
+        if (where.empty() || old.empty()) return false;
         if (orders) out_.body += "::cuscope_simt::synchronized(::cuscope_simt::Synchronization::fence); ";
-        out_.body += std::string(type) + " v; ::cuscope_simt::ptx::put(v, " + value +
-                     "); v = ::atomicAdd(reinterpret_cast<" + type + "*>(" + where + "), v); ";
-        if (first != 0) out_.body += "::cuscope_simt::ptx::put(" + old + ", v); ";
+        std::string call =
+            "::atomic" + std::string(function->second) + "(reinterpret_cast<" + type + "*>(" + where + ")";
+        for (std::size_t i = first + 1; i < operands_.size(); ++i) {
+            const auto value = read_.number(operands_[i], type);
+            if (!value) return false;
+            call += ", " + *value;
+        }
+        out_.body += first == 0 ? call + "); " : "::cuscope_simt::ptx::put(" + old + ", " + call + ")); ";
         out_.sees_others = true;
         return true;
     }

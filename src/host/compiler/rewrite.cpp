@@ -539,7 +539,9 @@ class Rewriter {
                     "special register (%clock64, %globaltimer, %laneid, %smid, %lanemask_lt, %tid.x, ...), "
                     "or be of whole instructions among griddepcontrol, cp.async, cp.async.bulk, mbarrier, "
                     "elect.sync, mapa, barrier.cluster, ldmatrix, mma.sync.m16n8, wgmma, ld, st, red, atom, "
-                    "bar.sync 0, membar, fence, and some of arithmetic");
+                    "bar.sync 0, membar, fence, shfl, vote, match, redux, mov, cvt, setp, selp, and the "
+                    "arithmetic of "
+                    "integers and floats (a carry lasts to the end of the statement)");
         return close + 1;
     }
 

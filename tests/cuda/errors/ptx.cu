@@ -1,6 +1,6 @@
-// error 3 inline PTX `add.f32 %0, %1, %1;`
-__device__ float f(float x) {
-    asm volatile("add.f32 %0, %1, %1;" : "=f"(x) : "f"(x));
+// error 3 inline PTX `vadd.s32.s32.s32 %0, %1, %1;`
+__device__ int f(int x) {
+    asm volatile("vadd.s32.s32.s32 %0, %1, %1;" : "=r"(x) : "r"(x));
     return x;
 }
-__global__ void k(float* a) { *a = f(*a); }
+__global__ void k(int* a) { *a = f(*a); }

@@ -70,7 +70,8 @@
 #include "cuscope_simt/spaces.h"
 #include "cuscope_simt/vectors.h"
 #include "cuscope_simt/warp.h"
-#ifndef CUSCOPE_WITHOUT_BULK_COPIES
+#ifndef CUSCOPE_WITHOUT_PTX
+#include "cuscope_simt/ptx_arithmetic.h"
 #include "cuscope_simt/tensor/bulk_copy.h"
 #endif
 #ifndef CUSCOPE_WITHOUT_SIMD

@@ -232,14 +232,10 @@ inline void mma_f64(double (&d)[2 * rows8], const double (&a)[rows8 * k / 4], co
     CUSCOPE_INLINE void name##_ftz_f32(float& d, float x) { d = expression; }
 CUSCOPE_UNARY(ex2_approx, __builtin_exp2f(x))
 CUSCOPE_UNARY(lg2_approx, __builtin_log2f(x))
-CUSCOPE_UNARY(rcp_approx, 1.0f / x)
-CUSCOPE_UNARY(sqrt_approx, __builtin_sqrtf(x))
-CUSCOPE_UNARY(rsqrt_approx, 1.0f / __builtin_sqrtf(x))
 CUSCOPE_UNARY(sin_approx, __builtin_sinf(x))
 CUSCOPE_UNARY(cos_approx, __builtin_cosf(x))
 CUSCOPE_UNARY(tanh_approx, __builtin_tanhf(x))
 #undef CUSCOPE_UNARY
-CUSCOPE_INLINE void fma_rn_f32(float& d, float a, float b, float c) { d = __builtin_fmaf(a, b, c); }
 
 template <class D>
 CUSCOPE_INLINE void lop3_b32(D& d, unsigned a, unsigned b, unsigned c, unsigned table) {
@@ -260,31 +256,6 @@ CUSCOPE_INLINE void prmt_b32(D& d, unsigned a, unsigned b, unsigned selector) {
     }
     put(d, result);
 }
-template <class D>
-CUSCOPE_INLINE void bfe_u32(D& d, unsigned a, unsigned from, unsigned length) {
-    from &= 255u, length &= 255u;
-    const unsigned moved = from >= 32 ? 0 : a >> from;
-    put(d, length >= 32 ? moved : moved & ((1u << length) - 1));
-}
-template <class D>
-CUSCOPE_INLINE void bfe_s32(D& d, int a, unsigned from, unsigned length) {
-    from &= 255u, length &= 255u;
-    const unsigned top = from + length == 0 ? 0 : from + length - 1 > 31 ? 31 : from + length - 1;
-    const bool negative = length != 0 && (static_cast<unsigned>(a) >> top & 1u) != 0;
-    unsigned result = 0;
-    for (unsigned i = 0; i < 32; ++i) {
-        const bool bit =
-            i < length && from + i <= 31 ? (static_cast<unsigned>(a) >> (from + i) & 1u) != 0 : negative;
-        result |= static_cast<unsigned>(bit) << i;
-    }
-    put(d, result);
-}
-template <class D>
-CUSCOPE_INLINE void bfi_b32(D& d, unsigned a, unsigned b, unsigned to, unsigned length) {
-    to &= 255u, length &= 255u;
-    const unsigned mask = to >= 32 || length == 0 ? 0 : (length >= 32 ? ~0u : (1u << length) - 1) << to;
-    put(d, (b & ~mask) | ((to >= 32 ? 0 : a << to) & mask));
-}
 #define CUSCOPE_SHIFT(name, function)                                             \
     template <class D>                                                            \
     CUSCOPE_INLINE void name(D& d, unsigned low, unsigned high, unsigned shift) { \
@@ -295,46 +266,6 @@ CUSCOPE_SHIFT(shf_r_wrap_b32, __funnelshift_r)
 CUSCOPE_SHIFT(shf_l_clamp_b32, __funnelshift_lc)
 CUSCOPE_SHIFT(shf_r_clamp_b32, __funnelshift_rc)
 #undef CUSCOPE_SHIFT
-template <class D>
-CUSCOPE_INLINE void mul_wide_u32(D& d, unsigned a, unsigned b) {
-    put(d, static_cast<unsigned long long>(a) * b);
-}
-template <class D>
-CUSCOPE_INLINE void mul_wide_s32(D& d, int a, int b) {
-    put(d, static_cast<long long>(a) * b);
-}
-template <class D, class C>
-CUSCOPE_INLINE void mad_wide_u32(D& d, unsigned a, unsigned b, C c) {
-    put(d, static_cast<unsigned long long>(a) * b + static_cast<unsigned long long>(c));
-}
-template <class D>
-CUSCOPE_INLINE void mad_lo_u32(D& d, unsigned a, unsigned b, unsigned c) {
-    put(d, a * b + c);
-}
-template <class D>
-CUSCOPE_INLINE void mad_lo_s32(D& d, unsigned a, unsigned b, unsigned c) {
-    put(d, a * b + c);
-}
-template <class D>
-CUSCOPE_INLINE void mul_hi_u32(D& d, unsigned a, unsigned b) {
-    put(d, __umulhi(a, b));
-}
-template <class D>
-CUSCOPE_INLINE void mul_hi_s32(D& d, int a, int b) {
-    put(d, __mulhi(a, b));
-}
-template <class D>
-CUSCOPE_INLINE void popc_b32(D& d, unsigned a) {
-    put(d, __popc(a));
-}
-template <class D>
-CUSCOPE_INLINE void brev_b32(D& d, unsigned a) {
-    put(d, __brev(a));
-}
-template <class D>
-CUSCOPE_INLINE void clz_b32(D& d, unsigned a) {
-    put(d, __clz(static_cast<int>(a)));
-}
 // The sum of the distances of four bytes, and of c.
 template <class D>
 CUSCOPE_INLINE void vabsdiff4_u32_u32_u32_add(D& d, unsigned a, unsigned b, unsigned c) {
@@ -366,24 +297,6 @@ template <class D, class A>
 CUSCOPE_INLINE void cvta_to_global_u64(D& d, A a) {
     put(d, a);
 }
-template <class D, class A>
-CUSCOPE_INLINE void cvt_u32_u64(D& d, A a) {
-    unsigned long long wide;
-    put(wide, a);
-    put(d, static_cast<unsigned>(wide));
-}
-#define CUSCOPE_MOVE(name)                       \
-    template <class D, class A>                  \
-    CUSCOPE_INLINE void name(D& d, const A& a) { \
-        put(d, a);                               \
-    }
-CUSCOPE_MOVE(mov_b32)
-CUSCOPE_MOVE(mov_u32)
-CUSCOPE_MOVE(mov_s32)
-CUSCOPE_MOVE(mov_f32)
-CUSCOPE_MOVE(mov_b64)
-CUSCOPE_MOVE(mov_u64)
-#undef CUSCOPE_MOVE
 
 }  // namespace ptx
 }  // namespace cuscope_simt
