@@ -74,6 +74,32 @@ std::string label(std::string text) {
     return "at_" + text;
 }
 
+// The elements of a factor of a tensor core's product.
+struct Element {
+    std::string_view ptx;
+    unsigned bits;
+    std::string_view sum;  // the type of the sums
+    std::string name;      // of the class that reads them from registers
+};
+
+const Element* element(std::string_view ptx) {
+    static const std::array<Element, 7> elements{
+        {{"f16", 16, "f32", "::cuscope_simt::ptx::Half"},
+         {"bf16", 16, "f32", "::cuscope_simt::ptx::Bfloat"},
+         {"tf32", 32, "f32", "::cuscope_simt::ptx::Tf32"},
+         {"e4m3", 8, "f32", "::cuscope_simt::ptx::Float8<::cuscope_simt::E4M3>"},
+         {"e5m2", 8, "f32", "::cuscope_simt::ptx::Float8<::cuscope_simt::E5M2>"},
+         {"s8", 8, "s32", "::cuscope_simt::ptx::Signed"},
+         {"u8", 8, "s32", "::cuscope_simt::ptx::Unsigned"}}};
+    const auto found =
+        std::find_if(elements.begin(), elements.end(), [&](const Element& it) { return it.ptx == ptx; });
+    return found == elements.end() ? nullptr : &*found;
+}
+// Can they be the elements of both factors? Those of 8 bits may differ.
+bool match(const Element* a, const Element* b) {
+    return a != nullptr && b != nullptr && a->bits == b->bits && a->sum == b->sum && (a == b || a->bits == 8);
+}
+
 class Translation {
   public:
     Translation(const std::vector<std::string>& names, std::string site, PtxCode* out)
@@ -298,21 +324,18 @@ class Translation {
         const std::string &shape = parts[at], &d = parts[at + 3], &a = parts[at + 4], &b = parts[at + 5],
                           &c = parts[at + 6];
         if (a == "f64") return multiplication_of_doubles(shape, b == a && c == a && d == a);
-        if (shape.find("m16n8k") != 0 || a != b || c != d) return false;
-        const std::string depth = shape.substr(6);
-        std::string kind;
-        if ((a == "f16" || a == "bf16") && (depth == "8" || depth == "16") &&
-            (d == "f32" || (a == "f16" && d == "f16")))
-            kind = a == "f16" ? "Half" : "Bfloat";
-        if (a == "tf32" && (depth == "4" || depth == "8") && d == "f32") kind = "Tf32";
-        if ((a == "s8" || a == "u8") && (depth == "16" || depth == "32") && d == "s32")
-            kind = a == "s8" ? "Signed" : "Unsigned";
-        if (kind.empty()) return false;
+        const Element *const of_a = element(a), *const of_b = element(b);
+        if (shape.find("m16n8k") != 0 || !is_number(shape.substr(6)) || c != d || !match(of_a, of_b))
+            return false;
+        // A slice of 16 or 32 bytes of k.
+        const std::size_t depth = std::stoul(shape.substr(6)), bytes = depth * of_a->bits / 8;
+        if ((bytes != 16 && bytes != 32) || depth * of_a->bits % 8 != 0) return false;
+        if (d != of_a->sum && !(a == "f16" && d == "f16")) return false;
         const char* const sum = d == "f16" ? "unsigned" : d == "f32" ? "float" : "int";
         out_.body += "struct { unsigned a[4], b[2]; " + std::string(sum) + " c[4], d[4]; } m = {}; ";
-        return multiply(
-            "mma<" + depth + ", ::cuscope_simt::ptx::" + kind + ", " + (d == "f16" ? "true" : "false") + ">",
-            {4, 4, 2, 4}, false);
+        return multiply("mma<" + std::to_string(depth) + ", " + of_a->name + ", " + of_b->name + ", " +
+                            (d == "f16" ? "true" : "false") + ">",
+                        {4, 4, 2, 4}, false);
     }
 
     // mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {d...}, {a...}, {b...}, {c...};
@@ -352,29 +375,56 @@ class Translation {
     }
 
     // wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {d...}, a, b, adds, sign of a, sign of b,
-    // transposed a, transposed b;  a and b are descriptors of matrices in shared memory.
+    // transposed a, transposed b;  b is the descriptor of a matrix in shared memory, and so is a, if it is
+    // not {a...}, four registers. Only factors of 16 bits may be transposed, and integers have no signs here.
     bool warpgroup_multiplication(const std::vector<std::string>& parts) {
-        if (parts.size() != 8 || parts[1] != "mma_async" || operands_.size() != 8) return false;
-        const std::string &shape = parts[4], &a = parts[6];
+        if (parts.size() != 8 || parts[1] != "mma_async" || operands_.size() < 4) return false;
+        const std::string& shape = parts[4];
+        const Element *const of_a = element(parts[6]), *const of_b = element(parts[7]);
         const std::size_t depth = shape.rfind('k');
-        if (shape.find("m64n") != 0 || shape.substr(depth) != "k16" || parts[5] != "f32" || a != parts[7] ||
-            (a != "f16" && a != "bf16"))
+        if (shape.find("m64n") != 0 || !match(of_a, of_b) || parts[5] != of_a->sum ||
+            shape.substr(depth + 1) != std::to_string(256 / of_a->bits))
             return false;
+        const bool in_registers = operands_[1].starts_with('{'), is_integer = parts[5] == "s32";
+        const std::size_t transposed = of_a->bits != 16 ? 0 : in_registers ? 1 : 2;
+        if (operands_.size() != (is_integer ? 4 : 6 + transposed)) return false;
         const std::string columns = shape.substr(4, depth - 4);
         const std::vector<std::string> sums = list(operands_[0]);
         if (!is_number(columns) || sums.size() * 2 != std::stoul(columns)) return false;
-        for (const std::size_t transposed : {6, 7})
-            if (operands_[transposed] != "0" && operands_[transposed] != "1") return false;
-        out_.body += "float d[" + std::to_string(sums.size()) + "]; ";
+
+        const auto b = read_.number(operands_[2], "unsigned long long"), adds = read_.predicate(operands_[3]);
+        std::string sign = "1";
+        if (!is_integer) {
+            const std::string first = expression(operands_[4]), second = expression(operands_[5]);
+            if (first.empty() || second.empty()) return false;
+            sign = first + " * " + second;
+        }
+        const std::string b_transposed = transposed == 0 ? "false" : expression(operands_.back()) + " != 0";
+        if (!b || !adds || b_transposed[0] == ' ') return false;
+        const std::string a_transposed = transposed == 2 ? expression(operands_[6]) + " != 0" : "false";
+        const std::string type = is_integer ? "int" : "float", ptx = "::cuscope_simt::ptx::";
+        out_.body += type + " d[" + std::to_string(sums.size()) + "]; ";
         for (std::size_t i = 0; i < sums.size(); ++i)
-            out_.body += "::cuscope_simt::ptx::put(d[" + std::to_string(i) + "], " + sums[i] + "); ";
-        const auto flag = [&](std::size_t i) { return operands_[i] == "1" ? ", true" : ", false"; };
-        if (!call("::cuscope_simt::ptx::wgmma<" + columns +
-                      ", ::cuscope_simt::ptx::" + (a == "f16" ? "Half" : "Bfloat") + flag(6) + flag(7) + ">",
-                  {operands_.begin() + 1, operands_.begin() + 6}, "d"))
-            return false;
+            out_.body += ptx + "put(d[" + std::to_string(i) + "], " + sums[i] + "); ";
+        if (in_registers) {
+            const std::vector<std::string> registers = list(operands_[1]);
+            if (registers.size() != 4) return false;
+            out_.body += "unsigned a[4]; const auto site = " + site_ + "; ";
+            for (std::size_t i = 0; i < 4; ++i)
+                out_.body += ptx + "put(a[" + std::to_string(i) + "], " + registers[i] + "); ";
+            out_.body += "const " + ptx + "RegisterMatrix of_a(a, site); ";
+            out_.uses_warp = true;
+        } else {
+            const auto a = read_.number(operands_[1], "unsigned long long");
+            if (!a || a_transposed[0] == ' ') return false;
+            out_.body += "const " + ptx + "DescribedMatrix of_a(" + *a + ", " + a_transposed + "); ";
+        }
+        out_.body += ptx + "wgmma<" + columns + ", " + std::to_string(256 / of_a->bits) + ", " + of_a->name +
+                     ", " + of_b->name + ">(d, of_a, " + ptx + "DescribedMatrix(" + *b + ", " + b_transposed +
+                     "), " + *adds + ", " + sign + "); ";
+        if (in_registers) out_.body += "of_a.release(site); ";
         for (std::size_t i = 0; i < sums.size(); ++i)
-            out_.body += "::cuscope_simt::ptx::put(" + sums[i] + ", d[" + std::to_string(i) + "]); ";
+            out_.body += ptx + "put(" + sums[i] + ", d[" + std::to_string(i) + "]); ";
         return true;
     }
 

@@ -62,7 +62,6 @@
 #include "cuscope_simt/guards.h"
 #include "cuscope_simt/integers.h"
 #include "cuscope_simt/mathematics.h"
-#include "cuscope_simt/matrix/warpgroup.h"
 #include "cuscope_simt/ptx.h"
 #include "cuscope_simt/registration.h"
 #include "cuscope_simt/runtime_structs.h"
@@ -71,6 +70,7 @@
 #include "cuscope_simt/vectors.h"
 #include "cuscope_simt/warp.h"
 #ifndef CUSCOPE_WITHOUT_PTX
+#include "cuscope_simt/matrix/warpgroup.h"
 #include "cuscope_simt/ptx_arithmetic.h"
 #include "cuscope_simt/tensor/bulk_copy.h"
 #endif

@@ -168,7 +168,7 @@ struct Unsigned {
 };
 
 // d = a * b + c, for 16 x k times k x 8, in the register layout that PTX specifies. Each sum is rounded once.
-template <int k, class Element, bool halves, class Sum>
+template <int k, class ElementA, class ElementB, bool halves, class Sum>
 inline void mma(Sum (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const Sum (&c)[4],
                 const Site& site) {
     struct Operands {
@@ -176,11 +176,11 @@ inline void mma(Sum (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], con
     } const mine{a, b};
     const auto* const table = reinterpret_cast<const unsigned long long*>(rendezvous(
         WarpKind::gather, 0xffffffffu, reinterpret_cast<unsigned long long>(&mine), 0, nullptr, &site));
-    constexpr int count = Element::count;
+    constexpr int count = ElementA::count;
     const int group = lane() >> 2, pair = (lane() & 3) * 2;
     for (int i = 0; i < 4; ++i) {
         const int row = group + 8 * (i >> 1), column = pair + (i & 1);
-        using Number = decltype(Element::get(0, 0));
+        using Number = decltype(ElementA::get(0, 0));
         Number sum;
         if constexpr (halves)
             sum = Half::get(c[i >> 1], i & 1);
@@ -190,8 +190,8 @@ inline void mma(Sum (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], con
             const int inside = j / count % 4, far = j / (4 * count);
             const auto* const of_a = reinterpret_cast<const Operands*>(table[group * 4 + inside]);
             const auto* const of_b = reinterpret_cast<const Operands*>(table[column * 4 + inside]);
-            sum += Element::get(of_a->a[(row >> 3) + 2 * far], j % count) *
-                   Element::get(of_b->b[far], j % count);
+            sum += ElementA::get(of_a->a[(row >> 3) + 2 * far], j % count) *
+                   ElementB::get(of_b->b[far], j % count);
         }
         if constexpr (halves) {
             const unsigned bits = Format16<5, 10>::narrow(static_cast<double>(sum));
