@@ -78,6 +78,10 @@ def found(name: str, a: int) -> int:
     return (pattern(name, ~a if a < 0 else a)).bit_length() - 1
 
 
+def low24(name: str, x: int) -> int:
+    return wrap("s32", x << 8) >> 8 if name[0] == "s" else x & 0xFFFFFF
+
+
 def integer_cases() -> list[tuple[str, str, tuple[str, ...], Callable[..., int]]]:
     cases: list[tuple[str, str, tuple[str, ...], Callable[..., int]]] = []
     for t in ("u16", "s16", "u32", "s32", "u64", "s64"):
@@ -125,11 +129,8 @@ def integer_cases() -> list[tuple[str, str, tuple[str, ...], Callable[..., int]]
             add(f"bfe.{t}", (t, "u32", "u32"), field)
             add(f"bfi.{b}", (t, t, "u32", "u32"), inserted)
     for t in ("u32", "s32"):
-        low = lambda t, x: wrap("s32", x << 8) >> 8 if t == "s32" else x & 0xFFFFFF  # noqa: E731
-        cases.append((f"mul24.lo.{t}", t, (t, t), lambda x, y, t=t, low=low: wrap(t, low(t, x) * low(t, y))))
-        cases.append(
-            (f"mul24.hi.{t}", t, (t, t), lambda x, y, t=t, low=low: wrap(t, low(t, x) * low(t, y) >> 16))
-        )
+        cases.append((f"mul24.lo.{t}", t, (t, t), lambda x, y, t=t: wrap(t, low24(t, x) * low24(t, y))))
+        cases.append((f"mul24.hi.{t}", t, (t, t), lambda x, y, t=t: wrap(t, low24(t, x) * low24(t, y) >> 16)))
     cases.append(("add.sat.s32", "s32", ("s32", "s32"), lambda x, y: clamp("s32", x + y)))
     cases.append(("sub.sat.s32", "s32", ("s32", "s32"), lambda x, y: clamp("s32", x - y)))
     for to in ("u16", "s16", "u32", "s32", "u64", "s64"):
@@ -449,10 +450,80 @@ def test_halves_are_added_in_pairs(device):
     assert answer[3] == int(np.float16(4.5).view(np.uint16))
 
 
+@pytest.mark.parametrize(("mode", "up", "down"), [("rn", 0, 0), ("rz", 0, 0), ("rp", 1, 0), ("rm", 0, 1)])
+def test_sums_are_rounded_as_the_mode_says(device, mode, up, down):
+    # 1 + 2^-30 and -1 - 2^-30, between two floats; the last bit of the result.
+    answer = run(
+        device,
+        f"""float x, y;
+           asm("add.{mode}.f32 %0, %1, %2;" : "=f"(x) : "f"(1.0f), "f"(0x1p-30f));
+           asm("fma.{mode}.f32 %0, %1, %2, %3;" : "=f"(y) : "f"(-1.0f), "f"(0x1p-30f), "f"(-1.0f));
+           out[0] = __float_as_uint(x) - __float_as_uint(1.0f); out[1] = __float_as_uint(y) - __float_as_uint(-1.0f);""",
+        2,
+        0,
+        0,
+    )
+
+    assert answer == [up, down]
+
+
+def test_kinds_of_floats_are_tested(device):
+    kinds = ("finite", "infinite", "number", "notanumber", "normal", "subnormal")
+    statements = "\n".join(
+        f'asm("{{ .reg .pred p; testp.{kind}.f32 p, %1; selp.u32 %0, 1, 0, p; }}" '
+        f': "=r"(out[{i} + 6 * threadIdx.x]) : "f"(x));'
+        for i, kind in enumerate(kinds)
+    )
+    values = "{1.5f, 1e-40f, INFINITY, NAN}"
+    answer = run(
+        device,
+        f"const float of[] = {values}; const float x = of[threadIdx.x]; {statements}",
+        24,
+        0,
+        0,
+        threads=4,
+    )
+
+    assert np.array(answer).reshape(4, 6).tolist() == [
+        [1, 0, 1, 0, 1, 0],
+        [1, 0, 1, 0, 0, 1],
+        [0, 1, 1, 0, 0, 0],
+        [0, 0, 0, 1, 0, 0],
+    ]
+
+
+def test_bytes_are_multiplied_and_added(device):
+    answer = run(
+        device,
+        """asm("dp4a.u32.u32 %0, %1, %2, 7;" : "=r"(out[0]) : "r"(a), "r"(b));
+           asm("dp4a.s32.s32 %0, %1, %2, 7;" : "=r"(out[1]) : "r"(a), "r"(b));
+           asm("dp4a.s32.u32 %0, %1, %2, 7;" : "=r"(out[2]) : "r"(a), "r"(b));""",
+        3,
+        0x01FF0302,
+        0x04020AFE,
+    )
+
+    assert answer == [7 + 4 + 510 + 30 + 508, 7 + 4 - 2 + 30 - 4, 7 + 4 - 2 + 30 + 508]
+
+
 @pytest.mark.host_only("a GPU has every instruction")
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize(
-    "ptx", ["add.rn.u32 %0, %1, %2", "addc.u32 %0, %1, %2", "mul.u32 %0, %1, %2", "add.u32 %0, %1"]
+    "ptx",
+    [
+        "add.rn.u32 %0, %1, %2",
+        "addc.u32 %0, %1, %2",
+        "add.cc.f16x2 %0, %1, %2",
+        "mul.u32 %0, %1, %2",
+        "add.u32 %0, %1",
+        "add.b32 %0, %1, %2",
+        "and.u32 %0, %1, %2",
+        "abs.u32 %0, %1",
+        "div.f32 %0, %1, %2",
+        "min.rn.f32 %0, %1, %2",
+        "cvt.f32.s32 %0, %1",
+        "cvt.rn.f64.f32 %0, %1",
+    ],
 )
 def test_what_is_no_instruction_is_refused(ptx):
     with pytest.raises(cs.CompileError, match="inline PTX"):

@@ -120,4 +120,20 @@ const char* dependent_launch(std::string_view assembly) {
     return nullptr;
 }
 
+std::string unsupported_ptx(const std::string& assembly) {
+    const std::size_t from = assembly.find_first_not_of(" \t\n");
+    std::string shown = assembly.substr(from, assembly.find_last_not_of(" \t\n") + 1 - from);
+    std::replace(shown.begin(), shown.end(), '\n', ' ');
+    return "inline PTX `" + shown +
+           "` is not supported by cuscope's host runtime; an asm statement there can read one special "
+           "register "
+           "(%clock64, %globaltimer, %laneid, %smid, %lanemask_lt, %tid.x, ...), or be of whole instructions "
+           "among "
+           "griddepcontrol, cp.async, cp.async.bulk, mbarrier, elect.sync, mapa, barrier.cluster, ldmatrix, "
+           "mma.sync, "
+           "wgmma, ld, st, red, atom, bar.sync 0, membar, fence, shfl, vote, match, redux, mov, cvt, setp, "
+           "selp, and the "
+           "arithmetic of integers and floats (a carry lasts to the end of the statement)";
+}
+
 }  // namespace cuscope::simt

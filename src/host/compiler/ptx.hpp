@@ -32,4 +32,7 @@ struct PtxCode {
 std::optional<PtxCode> translate_ptx(std::string_view assembly, const std::vector<std::string>& names,
                                      const std::string& site);
 
+// Says that an asm statement has no translation, and which have one.
+std::string unsupported_ptx(const std::string& assembly);
+
 }  // namespace cuscope::simt

@@ -6,62 +6,82 @@
 #include <string_view>
 #include <utility>
 
+#include "host/compiler/word_lists.hpp"
+
 namespace cuscope::simt {
 namespace {
 
-// What an operand is: T is the instruction's type, W the type of twice the width, U a number of 32 bits.
+// An instruction with the modifiers that decide what it computes, and the function of ptx_arithmetic.h. The
+// letters of `inputs` and `output` are types: T is the instruction's, W has twice its width, U is a number of
+// 32 bits.
 struct Instruction {
     std::string_view ptx, function, inputs;
+    std::string_view types = "us";  // the first letters of the types that it may have
     char output = 'T';
 };
 
-// With the modifiers that decide what is computed. Functions of Integer<T> in ptx_arithmetic.h.
+// Functions of Integer<T>.
 constexpr auto of_integers = std::to_array<Instruction>({
     {"add", "add", "TT"},
     {"sub", "sub", "TT"},
-    {"add.sat", "add_sat", "TT"},
-    {"sub.sat", "sub_sat", "TT"},
+    {"add.sat", "add_sat", "TT", "s"},
+    {"sub.sat", "sub_sat", "TT", "s"},
     {"mul.lo", "mul_lo", "TT"},
     {"mul.hi", "mul_hi", "TT"},
-    {"mul.wide", "mul_wide", "TT", 'W'},
+    {"mul.wide", "mul_wide", "TT", "us", 'W'},
     {"mad.lo", "mad_lo", "TTT"},
     {"mad.hi", "mad_hi", "TTT"},
-    {"mad.wide", "mad_wide", "TTW", 'W'},
+    {"mad.wide", "mad_wide", "TTW", "us", 'W'},
     {"mul24.lo", "mul24_lo", "TT"},
     {"mul24.hi", "mul24_hi", "TT"},
     {"mad24.lo", "mad24_lo", "TTT"},
     {"sad", "sad", "TTT"},
     {"div", "div", "TT"},
     {"rem", "rem", "TT"},
-    {"neg", "neg", "T"},
-    {"abs", "abs", "T"},
+    {"neg", "neg", "T", "s"},
+    {"abs", "abs", "T", "s"},
     {"min", "min", "TT"},
     {"max", "max", "TT"},
-    {"and", "bit_and", "TT"},
-    {"or", "bit_or", "TT"},
-    {"xor", "bit_xor", "TT"},
-    {"not", "bit_not", "T"},
-    {"cnot", "cnot", "T"},
-    {"shl", "shl", "TU"},
-    {"shr", "shr", "TU"},
-    {"popc", "popc", "T", 'U'},
-    {"clz", "clz", "T", 'U'},
-    {"brev", "brev", "T"},
-    {"bfind", "bfind", "T", 'U'},
-    {"bfind.shiftamt", "bfind_shiftamt", "T", 'U'},
+    {"and", "bit_and", "TT", "b"},
+    {"or", "bit_or", "TT", "b"},
+    {"xor", "bit_xor", "TT", "b"},
+    {"not", "bit_not", "T", "b"},
+    {"cnot", "cnot", "T", "b"},
+    {"shl", "shl", "TU", "b"},
+    {"shr", "shr", "TU", "bus"},
+    {"popc", "popc", "T", "b", 'U'},
+    {"clz", "clz", "T", "b", 'U'},
+    {"brev", "brev", "T", "b"},
+    {"bfind", "bfind", "T", "us", 'U'},
+    {"bfind.shiftamt", "bfind_shiftamt", "T", "us", 'U'},
     {"bfe", "bfe", "TUU"},
-    {"bfi", "bfi", "TTUU"},
+    {"bfi", "bfi", "TTUU", "b"},
 });
 
-// Functions of Float<T, ...>.
+// Functions of Float<T, ...>. In place of types, whether the instruction has a rounding mode: it must have
+// one
+// ("yes"), it may ("maybe"), or it has none ("no").
 constexpr auto of_floats = std::to_array<Instruction>({
-    {"add", "add", "TT"},           {"sub", "sub", "TT"},         {"mul", "mul", "TT"},
-    {"fma", "fma", "TTT"},          {"mad", "fma", "TTT"},        {"div", "div", "TT"},
-    {"div.approx", "div", "TT"},    {"div.full", "div", "TT"},    {"rcp", "rcp", "T"},
-    {"rcp.approx", "rcp", "T"},     {"sqrt", "sqrt", "T"},        {"sqrt.approx", "sqrt", "T"},
-    {"rsqrt.approx", "rsqrt", "T"}, {"neg", "neg", "T"},          {"abs", "abs", "T"},
-    {"copysign", "copysign", "TT"}, {"min", "min", "TT"},         {"max", "max", "TT"},
-    {"min.NaN", "min_NaN", "TT"},   {"max.NaN", "max_NaN", "TT"},
+    {"add", "add", "TT", "maybe"},
+    {"sub", "sub", "TT", "maybe"},
+    {"mul", "mul", "TT", "maybe"},
+    {"fma", "fma", "TTT", "yes"},
+    {"mad", "fma", "TTT", "yes"},
+    {"div", "div", "TT", "yes"},
+    {"div.approx", "div", "TT", "no"},
+    {"div.full", "div", "TT", "no"},
+    {"rcp", "rcp", "T", "yes"},
+    {"rcp.approx", "rcp", "T", "no"},
+    {"sqrt", "sqrt", "T", "yes"},
+    {"sqrt.approx", "sqrt", "T", "no"},
+    {"rsqrt.approx", "rsqrt", "T", "no"},
+    {"neg", "neg", "T", "no"},
+    {"abs", "abs", "T", "no"},
+    {"copysign", "copysign", "TT", "no"},
+    {"min", "min", "TT", "no"},
+    {"max", "max", "TT", "no"},
+    {"min.NaN", "min_NaN", "TT", "no"},
+    {"max.NaN", "max_NaN", "TT", "no"},
 });
 
 // Functions of Float16<...>.
@@ -149,7 +169,7 @@ class Arithmetic {
   private:
     static constexpr const char* ptx = "::cuscope_simt::ptx::";
 
-    // The operation with its modifiers but those of rounding.
+    // The operation and its modifiers, without rounding, .ftz, .sat and .cc.
     std::string name() const {
         std::string text = operation_;
         for (const std::string& modifier : modifiers_) text += "." + modifier;
@@ -158,9 +178,6 @@ class Arithmetic {
 
     std::optional<std::string> value(std::size_t i, const std::string& type) const {
         return read_.number(operands_[i], type);
-    }
-    std::optional<std::string> predicate(const std::string& operand) const {
-        return read_.predicate(operand);
     }
 
     // The result goes to the first operand; '_' takes none.
@@ -189,7 +206,8 @@ class Arithmetic {
     bool compute_integers() {
         const Instruction* const found = find(of_integers, name() + (sat_ ? ".sat" : ""));
         const std::string type = type_of(types_[0]);
-        if (found == nullptr || ftz_ || !rounding_.empty() || type.find("char") != std::string::npos)
+        if (found == nullptr || ftz_ || !rounding_.empty() || type.find("char") != std::string::npos ||
+            found->types.find(types_[0][0]) == std::string_view::npos)
             return false;
         if ((sat_ || name().find("24") != std::string::npos) && types_[0].substr(1) != "32") return false;
         if (found->output == 'W' && types_[0].substr(1) == "64") return false;
@@ -206,6 +224,7 @@ class Arithmetic {
         const Instruction* const found = find(of_floats, name());
         const std::string type = type_of(types_[0]);
         if (found == nullptr || rounds_to_integer_) return false;
+        if (found->types == (rounding_.empty() ? "yes" : "no")) return false;
         return call(float_of(type) + "::" + std::string(found->function), found->inputs, type);
     }
 
@@ -235,16 +254,17 @@ class Arithmetic {
     bool logic() {
         static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> operators{
             {{"and", " & "}, {"or", " | "}, {"xor", " ^ "}}};
-        const auto to = operands_.empty() ? std::nullopt : predicate(operands_[0]);
-        if (!to || !to->starts_with('r') || !modifiers_.empty()) return false;
+        if (operands_.empty() || !modifiers_.empty()) return false;
+        const auto to = read_.predicate_to_set(operands_[0]);
+        if (!to) return false;
         if (operation_ == "not" && operands_.size() == 2) {
-            const auto from = predicate(operands_[1]);
+            const auto from = read_.predicate(operands_[1]);
             if (from) out_.body += *to + " = !(" + *from + "); ";
             return from.has_value();
         }
         for (const auto& [word, op] : operators) {
             if (word != operation_ || operands_.size() != 3) continue;
-            const auto a = predicate(operands_[1]), b = predicate(operands_[2]);
+            const auto a = read_.predicate(operands_[1]), b = read_.predicate(operands_[2]);
             if (!a || !b) return false;
             out_.body += *to + " = bool(" + *a + ")" + std::string(op) + "bool(" + *b + "); ";
             return true;
@@ -259,9 +279,9 @@ class Arithmetic {
         const bool known =
             std::find(out_.registers.begin(), out_.registers.end(), carry) != out_.registers.end();
         const bool uses = operation_.size() == 4;
+        static constexpr std::array<std::string_view, 4> types{"u32", "s32", "u64", "s64"};
+        if (sat_ || !holds(types, types_[0]) || (uses && !known)) return false;
         const std::string op = operation_.substr(0, 3), type = type_of(types_[0]);
-        const bool fits = types_[0].ends_with("32") || types_[0].ends_with("64");
-        if (sat_ || !fits || is_float(types_[0]) || (uses && !known)) return false;
         if (!known) {
             out_.registers.push_back(carry);
             out_.variables += "bool carry = false; ";
@@ -286,8 +306,8 @@ class Arithmetic {
     bool move() {
         if (!modifiers_.empty() || operands_.size() != 2) return false;
         if (types_[0] == "pred") {
-            const auto to = predicate(operands_[0]), from = predicate(operands_[1]);
-            if (!to || !from || !to->starts_with('r')) return false;
+            const auto to = read_.predicate_to_set(operands_[0]), from = read_.predicate(operands_[1]);
+            if (!to || !from) return false;
             out_.body += *to + " = " + *from + "; ";
             return true;
         }
@@ -345,6 +365,11 @@ class Arithmetic {
             if (to != from || is_half(to)) return false;
             return put(float_of(to_type) + "::integral(" + *input + ")");
         }
+        // A number that may not fit has to say how it is rounded, and any other must not.
+        const auto width = [](const std::string& type) {
+            return is_half(type) ? 16 : type == "f32" ? 32 : 64;
+        };
+        if ((from_integer || width(to) < width(from)) == rounding_.empty()) return false;
         if (!is_half(to))
             return put(ptx + ("float_of<" + to_type) + ", " + round + ", " + from_type + ", " + ftz + ", " +
                        sat + ">(" + *input + ")");
@@ -399,15 +424,15 @@ class Arithmetic {
         if (combines) {
             const auto combination = std::find_if(combinations.begin(), combinations.end(),
                                                   [&](const auto& it) { return it.first == modifiers_[1]; });
-            const auto other = predicate(operands_[3]);
+            const auto other = read_.predicate(operands_[3]);
             if (combination == combinations.end() || !other) return false;
             out_.body += "const bool other = " + *other + "; ";
             behind = std::string(combination->second) + "other";
         }
         for (std::size_t i = 0; i < to.size(); ++i) {
             if (to[i] == "_") continue;
-            const auto target = predicate(to[i]);
-            if (!target || !target->starts_with('r')) return false;
+            const auto target = read_.predicate_to_set(to[i]);
+            if (!target) return false;
             out_.body += *target + " = " + (i == 0 ? "first" : "!first") + behind + "; ";
         }
         return true;
@@ -423,10 +448,10 @@ class Arithmetic {
              {"normal", "__builtin_isnormal(a)"},
              {"subnormal", "__builtin_isfinite(a) && a != 0 && !__builtin_isnormal(a)"}}};
         if (!is_float(types_[0]) || modifiers_.size() != 1 || operands_.size() != 2) return false;
-        const auto to = predicate(operands_[0]);
+        const auto to = read_.predicate_to_set(operands_[0]);
         const auto a = value(1, type_of(types_[0]));
         for (const auto& [word, expression] : tests) {
-            if (word != modifiers_[0] || !to || !to->starts_with('r') || !a) continue;
+            if (word != modifiers_[0] || !to || !a) continue;
             out_.body += "const auto a = " + *a + "; " + *to + " = " + std::string(expression) + "; ";
             return true;
         }

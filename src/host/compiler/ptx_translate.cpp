@@ -95,7 +95,7 @@ const Element* element(std::string_view ptx) {
         std::find_if(elements.begin(), elements.end(), [&](const Element& it) { return it.ptx == ptx; });
     return found == elements.end() ? nullptr : &*found;
 }
-// Can they be the elements of both factors? Those of 8 bits may differ.
+// Can one factor have elements a, and the other b? Elements of 8 bits may differ.
 bool match(const Element* a, const Element* b) {
     return a != nullptr && b != nullptr && a->bits == b->bits && a->sum == b->sum && (a == b || a->bits == 8);
 }
@@ -329,7 +329,7 @@ class Translation {
             return false;
         // A slice of 16 or 32 bytes of k.
         const std::size_t depth = std::stoul(shape.substr(6)), bytes = depth * of_a->bits / 8;
-        if ((bytes != 16 && bytes != 32) || depth * of_a->bits % 8 != 0) return false;
+        if (bytes != 16 && bytes != 32) return false;
         if (d != of_a->sum && !(a == "f16" && d == "f16")) return false;
         const char* const sum = d == "f16" ? "unsigned" : d == "f32" ? "float" : "int";
         out_.body += "struct { unsigned a[4], b[2]; " + std::string(sum) + " c[4], d[4]; } m = {}; ";

@@ -530,18 +530,7 @@ class Rewriter {
             }
         }
         if (const std::optional<std::size_t> next = translate(i, open, close, assembly)) return *next;
-        const std::size_t from = assembly.find_first_not_of(" \t\n");
-        std::string shown = assembly.substr(from, assembly.find_last_not_of(" \t\n") + 1 - from);
-        std::replace(shown.begin(), shown.end(), '\n', ' ');
-        problem(i,
-                "inline PTX `" + shown +
-                    "` is not supported by cuscope's host runtime; an asm statement there can read one "
-                    "special register (%clock64, %globaltimer, %laneid, %smid, %lanemask_lt, %tid.x, ...), "
-                    "or be of whole instructions among griddepcontrol, cp.async, cp.async.bulk, mbarrier, "
-                    "elect.sync, mapa, barrier.cluster, ldmatrix, mma.sync.m16n8, wgmma, ld, st, red, atom, "
-                    "bar.sync 0, membar, fence, shfl, vote, match, redux, mov, cvt, setp, selp, and the "
-                    "arithmetic of "
-                    "integers and floats (a carry lasts to the end of the statement)");
+        problem(i, unsupported_ptx(assembly));
         return close + 1;
     }
 

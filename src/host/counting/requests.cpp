@@ -1,4 +1,4 @@
-// What a request of a warp costs: the memory that it touches, its sectors, and its passes through the banks
+// The cost of a request of a warp: the memory that it touches, its sectors, and its passes through the banks
 // of shared memory.
 #include <algorithm>
 #include <bit>

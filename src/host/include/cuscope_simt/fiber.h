@@ -132,7 +132,7 @@ class Unchecked {
 
 // The value of a field of the Fiber, and the field plus 1. Images that check pay for each access that
 // compilers instrument, and these do not instrument assembly. Other images have the plain expression, from
-// which compilers make different instructions: those that are timed have theirs counted.
+// which compilers make different instructions: images for times have their instructions counted.
 #if defined(CUSCOPE_CHECKED) && defined(__x86_64__)
 CUSCOPE_OWN unsigned own(const unsigned& field) {
     unsigned value;

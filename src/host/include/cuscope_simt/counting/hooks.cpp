@@ -1,6 +1,7 @@
 // The functions that compilers call from the instrumented code of an image that counts: the interfaces of
-// ThreadSanitizer's runtime and of basic-block coverage. They write down what a thread does, or report it to
-// the engine. This file is compiled without instrumentation, and linked into the image with hidden symbols.
+// ThreadSanitizer's runtime and of basic-block coverage. They write down the accesses and steps of a
+// thread, or report them to the engine. This file is compiled without instrumentation, and linked into the
+// image with hidden symbols.
 #define CUSCOPE_HOOKS
 #include "cuscope_simt/counting/state.h"
 #include "cuscope_simt/fiber.h"

@@ -13,7 +13,7 @@ struct Column {
     unsigned long next, end;
 };
 
-// An instruction, the place of its columns among those of a lane, and the bytes that it accesses (0 for the
+// An instruction, the place of its column among the lane's columns, and the bytes that it accesses (0 for the
 // begin of a basic block).
 struct CountSlot {
     const void* instruction;  // null: the slot is unused
