@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Checks cuscope on a machine with a GPU. `install` builds and installs the package, `tests` runs the whole suite, `checks`
-# runs the memory and race checkers, `benchmarks` runs the benchmarks; without an argument all four run. The script writes
+# Checks cuscope on a machine with a GPU. `install` builds and installs the package, `tests` runs the whole suite,
+# `counted_checks` and `checks` run the memory and race checkers over the tests that count memory and over the others,
+# `benchmarks` runs the benchmarks; without an argument all five run. The script writes
 # docs/gpu-report.md with the results (and copies it to $OUT if that is set). $STEPS is a folder that keeps the results of
 # one part for the next. No network is needed: pybind11 and scikit-build-core are installed, or are wheels in the folder
 # $WHEELS. $WHEEL is a wheel of cuscope for this Python, to be installed without a build. A step that fails or takes too
@@ -92,6 +93,12 @@ tests() {
     cat "$steps"/pytest_{cuda,rest}.log
 }
 
+# One after the other, because the tests look at the free memory of the GPU.
+counted_checks() {
+    check memcheck_counted "$memcheck" counts_memory
+    check initcheck_counted initcheck "counts_memory and not no_initcheck"
+}
+
 # Each part has a process of its own: a checker uses one processor, and makes the tests several times as slow.
 checks() {
     local part
@@ -106,8 +113,6 @@ checks() {
         [semantics]="tests/semantics tests/faults"
         [package]="tests/package"
     )
-    check memcheck_counted "$memcheck" counts_memory >/dev/null
-    check initcheck_counted initcheck "counts_memory and not no_initcheck" >/dev/null
     for part in "${!parts[@]}"; do
         # shellcheck disable=SC2086  # several folders
         check "memcheck_$part" "$memcheck" "not counts_memory" ${parts[$part]} >/dev/null &
@@ -142,7 +147,7 @@ benchmarks() {
     step host_benchmark 60 "$python" benchmarks/host.py
 }
 
-for part in "${@:-install tests checks benchmarks}"; do
+for part in "${@:-install tests counted_checks checks benchmarks}"; do
     for name in $part; do "$name"; done
 done
 

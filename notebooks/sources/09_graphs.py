@@ -67,7 +67,6 @@ assert np.allclose(x.to_host(stream=stream), 2)
 
 one_by_one, as_a_graph = microseconds(chain), microseconds(lambda: exe.launch(stream))
 print(f"20 kernels: {one_by_one:.1f} us one by one, {as_a_graph:.1f} us as a graph")
-assert as_a_graph < one_by_one
 
 # %% [markdown]
 # ## Several streams

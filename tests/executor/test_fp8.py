@@ -15,9 +15,9 @@ SOURCE = r"""
 
 // The layout, and which conversions are implicit: none.
 template <class T> struct Layout { char before; T value; };
-template <class T> T make();
-template <class To> char (&takes(To))[2];
-template <class To> char takes(...);
+template <class T> __device__ T make();
+template <class To> __device__ char (&takes(To))[2];
+template <class To> __device__ char takes(...);
 #define CHECK(name, bytes)                                                                          \
     static_assert(sizeof(name) == bytes && sizeof(Layout<name>) == 2 * bytes, "size and alignment"); \
     static_assert(__is_trivial(name) && __is_standard_layout(name), "may lie in shared memory");      \

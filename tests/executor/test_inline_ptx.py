@@ -55,7 +55,10 @@ def pattern(name: str, value: int) -> int:
 
 
 def field(name: str, a: int, start: int, length: int) -> int:
-    start, length, width = start & 255, length & 255, bits(name)
+    width = bits(name)
+    if width == 32:  # A GPU takes 8 bits of both there, and all bits where it has to compute 64 bits by shifts.
+        start, length = start & 255, length & 255
+    start = min(start, width)
     last = min(start + length - 1, width - 1)
     sign = name[0] == "s" and length != 0 and pattern(name, a) >> last & 1
     places = [
@@ -148,9 +151,9 @@ def integral(x: float, how: str) -> float:
     return float({"n": round, "z": math.trunc, "m": math.floor, "p": math.ceil}[how](x))
 
 
-def to_integer(name: str, x: float, how: str) -> int:
-    if math.isnan(x):
-        return wrap(name, 1 << 63) if bits(name) == 64 else 0
+def to_integer(name: str, x: float, how: str, of: str) -> int:
+    if math.isnan(x):  # zero only where no type has 64 bits, as GPUs answer
+        return 0 if bits(name) < 64 and of != "f64" else wrap(name, 1 << bits(name) - 1)
     if math.isinf(x):
         return clamp(name, (1 << 70) * (1 if x > 0 else -1))
     return clamp(name, int(integral(x, how)))
@@ -196,7 +199,7 @@ def float_cases() -> list[tuple[str, str, tuple[str, ...], Callable[..., object]
                         f"cvt.r{how}i.{to}.{t}",
                         to,
                         (t,),
-                        lambda x, to=to, how=how: to_integer(to, float(x), how),
+                        lambda x, to=to, how=how, of=t: to_integer(to, float(x), how, of),
                     )
                 )
             cases.append((f"cvt.rn.{t}.{to}", t, (to,), lambda x, n=n: n(int(x))))

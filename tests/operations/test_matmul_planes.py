@@ -49,6 +49,7 @@ def test_products_wrap_around_as_numpys(device, dtype, shape):
 
 
 @pytest.mark.gpu_only("a simulated device takes minutes")
+@pytest.mark.no_racecheck("one block multiplies 66,100 numbers, which takes minutes")
 def test_sums_of_many_products_of_the_largest_bytes_are_exact(device):
     k = 66_100  # 255 * 255 * k does not fit into 32 bits
     a, b = np.full((1, k), -1, np.int64), np.full((k, 1), -1, np.int64)

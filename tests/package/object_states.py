@@ -41,6 +41,11 @@ CONSTANT = {
 }  # fmt: skip
 
 
+def filled(array: cs.Array) -> cs.Array:
+    array.fill(1)
+    return array
+
+
 class World:
     """The device, module and memory that the objects are made from."""
 
@@ -111,8 +116,8 @@ OBJECTS: dict[str, Callable[[World], Any]] = {
     "empty array": lambda w: cs.empty(0),
     "view": lambda w: cs.zeros((4, 4))[1:, ::2].T,
     "array of a pool": lambda w: cs.MemoryPool().empty(10),
-    "plain array": lambda w: cs.empty_plain(3),
-    "pitched array": lambda w: cs.empty_pitched((3, 5)),
+    "plain array": lambda w: filled(cs.empty_plain(3)),
+    "pitched array": lambda w: filled(cs.empty_pitched((3, 5))),
     "managed array": lambda w: cs.empty_managed(3),
     "array of a DLPack capsule": lambda w: cs.from_dlpack(cs.zeros(3)),
     "pinned array": lambda w: cs.pinned_empty(3),

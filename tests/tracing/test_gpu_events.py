@@ -103,12 +103,15 @@ def test_times_agree_with_the_hosts_clock_in_a_trace_of_seconds(device):
     load_basic(device)
     with cs.trace() as t:
         for _ in range(5):
-            spin(device, 1e-3)
-            cs.synchronize()
+            for _ in range(10):
+                spin(device, 1e-3)
+                cs.synchronize()
             time.sleep(0.7)
-    found = kernels(t)[1:]  # the first launch of a trace may make events, which takes a millisecond
+    found = kernels(t)
     calls = t.spans[found["call"]]
-    assert np.ptp(found["start"] - calls["start"]) < MS // 5
+    # A kernel may wait while the GPU works for another process, and the first launch of a trace makes events.
+    soonest = (found["start"] - calls["start"]).reshape(5, 10).min(axis=1)
+    assert np.ptp(soonest) < MS // 5
 
 
 def test_a_host_function_is_measured_where_it_runs(device):

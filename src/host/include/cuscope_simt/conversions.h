@@ -1,5 +1,6 @@
 // Conversions with a rounding mode, and reinterpretations. As on a device, a number that does not fit becomes
-// the nearest number that fits, and a NaN becomes zero (64 bits: the sign bit alone).
+// the nearest number that fits. A NaN becomes zero, but the highest bit alone if one of the two types has 64
+// bits.
 #pragma once
 #pragma GCC system_header
 
@@ -15,14 +16,17 @@ CUSCOPE_INLINE To bit_copy(From from) {
     return to;
 }
 
-// `value` is integral already. `low` and `limit` are exact: the least To, and the greatest To plus one.
-template <class To>
+// `value` is a From, and integral already. `least` and `limit` are exact: the least To, and the greatest To
+// plus one.
+template <class To, class From>
 CUSCOPE_INLINE To saturated(double value) {
     constexpr int bits = static_cast<int>(sizeof(To) * 8);
     constexpr bool is_signed = static_cast<To>(-1) < static_cast<To>(0);
     constexpr double limit = is_signed ? (bits == 32 ? 0x1p31 : 0x1p63) : (bits == 32 ? 0x1p32 : 0x1p64);
     constexpr To least = is_signed ? static_cast<To>(static_cast<To>(1) << (bits - 1)) : static_cast<To>(0);
-    if (value != value) return bits == 32 ? static_cast<To>(0) : static_cast<To>(1ull << 63);
+    if (value != value) {
+        return bits == 32 && sizeof(From) < 8 ? static_cast<To>(0) : static_cast<To>(1ull << (bits - 1));
+    }
     if (value >= limit) return static_cast<To>(~least);
     if (value < static_cast<double>(least)) return least;
     return static_cast<To>(value);
@@ -30,18 +34,18 @@ CUSCOPE_INLINE To saturated(double value) {
 
 }  // namespace cuscope_simt
 
-#define CUSCOPE_TO_INTEGER(from, from_name, type, name)                 \
-    CUSCOPE_INLINE type __##from_name##2##name##_rn(from x) {           \
-        return ::cuscope_simt::saturated<type>(__builtin_nearbyint(x)); \
-    }                                                                   \
-    CUSCOPE_INLINE type __##from_name##2##name##_rz(from x) {           \
-        return ::cuscope_simt::saturated<type>(__builtin_trunc(x));     \
-    }                                                                   \
-    CUSCOPE_INLINE type __##from_name##2##name##_rd(from x) {           \
-        return ::cuscope_simt::saturated<type>(__builtin_floor(x));     \
-    }                                                                   \
-    CUSCOPE_INLINE type __##from_name##2##name##_ru(from x) {           \
-        return ::cuscope_simt::saturated<type>(__builtin_ceil(x));      \
+#define CUSCOPE_TO_INTEGER(from, from_name, type, name)                       \
+    CUSCOPE_INLINE type __##from_name##2##name##_rn(from x) {                 \
+        return ::cuscope_simt::saturated<type, from>(__builtin_nearbyint(x)); \
+    }                                                                         \
+    CUSCOPE_INLINE type __##from_name##2##name##_rz(from x) {                 \
+        return ::cuscope_simt::saturated<type, from>(__builtin_trunc(x));     \
+    }                                                                         \
+    CUSCOPE_INLINE type __##from_name##2##name##_rd(from x) {                 \
+        return ::cuscope_simt::saturated<type, from>(__builtin_floor(x));     \
+    }                                                                         \
+    CUSCOPE_INLINE type __##from_name##2##name##_ru(from x) {                 \
+        return ::cuscope_simt::saturated<type, from>(__builtin_ceil(x));      \
     }
 CUSCOPE_TO_INTEGER(float, float, int, int)
 CUSCOPE_TO_INTEGER(float, float, unsigned, uint)

@@ -129,7 +129,10 @@ struct Integer {
         return place < 0 ? place : static_cast<int>(bits) - 1 - place;
     }
     static CUSCOPE_INLINE T bfe(T a, unsigned from, unsigned length) {
-        from &= 255u, length &= 255u;
+        if constexpr (bits == 32) from &= 255u, length &= 255u;
+        // A GPU has no instruction for 64 bits: it shifts, and so looks at all bits of `from` and `length`.
+        if (from > bits) from = bits;
+        if (length > bits) length = bits;
         const unsigned last = from + length - 1;
         const bool negative = is_signed && length != 0 && (shr(a, last < bits ? last : bits - 1) & 1) != 0;
         const U mask = length >= bits ? static_cast<U>(~U{}) : static_cast<U>((U{1} << length) - 1u);
@@ -254,7 +257,7 @@ CUSCOPE_INLINE To integer_of_integer(From from) {
 }
 template <class To, Round round, class From, bool ftz>
 CUSCOPE_INLINE To integer_of_float(From from) {
-    return saturated_to<To>(Float<From, round, ftz>::integral(from));
+    return saturated_to<To, From>(Float<From, round, ftz>::integral(from));
 }
 template <class To, Round round, class From, bool ftz, bool sat>
 CUSCOPE_INLINE To float_of(From from) {
