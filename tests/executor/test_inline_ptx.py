@@ -56,7 +56,9 @@ def pattern(name: str, value: int) -> int:
 
 def field(name: str, a: int, start: int, length: int) -> int:
     width = bits(name)
-    if width == 32:  # A GPU takes 8 bits of both there, and all bits where it has to compute 64 bits by shifts.
+    if (
+        width == 32
+    ):  # A GPU takes 8 bits of both there, and all bits where it has to compute 64 bits by shifts.
         start, length = start & 255, length & 255
     start = min(start, width)
     last = min(start + length - 1, width - 1)
