@@ -71,7 +71,7 @@ def built_in(device: cs.Device, name: str) -> cs.Module:
     if compiled.exists():
         return cs.Module.from_file(compiled, device=device)
     # Only this architecture has wgmma, so NVRTC must be told its name.
-    hopper = name in ("matmul/10_wgmma", "matmul/11_tma") and not device.simulated
+    hopper = name in ("matmul/10_wgmma", "matmul/11_tma", "matmul/13_wgmma_planes") and not device.simulated
     options = ["--gpu-architecture=sm_90a"] if hopper else []
     return cs.Module.from_file(kernels / f"{name}.cu", options=options, device=device)
 

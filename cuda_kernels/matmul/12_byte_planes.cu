@@ -16,20 +16,8 @@
 #include "chunk_copier.cuh"
 #include "mma_stores.cuh"
 #include "mma_tiling.cuh"
+#include "planes.cuh"
 #include "problem.cuh"
-
-// The passes over k, in their order: plane `a` of A times plane `level - a` of B.
-struct Pass {
-    int level, a = 0;
-
-    __device__ bool last_of_level() const { return a == level; }
-    __device__ void next() {
-        if (last_of_level())
-            --level, a = 0;
-        else
-            ++a;
-    }
-};
 
 template <class T, int BlockM, int BlockN, int WarpM, int WarpN, int Stages>
 __device__ __forceinline__ void multiply_planes(const unsigned char* a, const unsigned char* b, T* c,

@@ -1,7 +1,8 @@
 // The instructions of Hopper's tensor cores, which four warps (a warpgroup) execute together: D (64 x N) += A
-// (64 x 16) times B (16 x N). Both factors are read from shared memory, as descriptors say. The sums of a
-// thread are in rows g and g + 8 of its warp's 16 rows and in columns 8i + 2t, 8i + 2t + 1, with g = lane / 4
-// and t = lane % 4: d[4i], d[4i + 1] in row g, d[4i + 2], d[4i + 3] in row g + 8.
+// (64 x K) times B (K x N), where K elements have 32 bytes. Both factors are read from shared memory, as
+// descriptors say. The sums of a thread are in rows g and g + 8 of its warp's 16 rows and in columns 8i + 2t,
+// 8i + 2t + 1, with g = lane / 4 and t = lane % 4: d[4i], d[4i + 1] in row g, d[4i + 2], d[4i + 3] in row g
+// + 8.
 //
 // The instructions run on their own: fence_warpgroup() before the first, commit_products() after the last of
 // a group, and wait_for_products<n>() until at most n groups are under way. Only then may a thread read the
@@ -42,14 +43,19 @@ __device__ __forceinline__ void read_after_waiting(float& sum) {
     asm volatile("" : "+f"(sum)::"memory");
 #endif
 }
+__device__ __forceinline__ void read_after_waiting(int& sum) {
+#ifndef __CUSCOPE_HOST__
+    asm volatile("" : "+r"(sum)::"memory");
+#endif
+}
 
-#define SUMS_8(i)                                                                               \
-    "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
-        "+f"(d[i + 6]), "+f"(d[i + 7])
-#define SUMS_32(i) SUMS_8(i), SUMS_8(i + 8), SUMS_8(i + 16), SUMS_8(i + 24)
-#define SUMS_64 SUMS_32(0), SUMS_32(32)
-#define SUMS_96 SUMS_64, SUMS_32(64)
-#define SUMS_128 SUMS_96, SUMS_32(96)
+// `in` is the constraint of the sums: "+f" or "+r".
+#define SUMS_8(in, i) \
+    in(d[i]), in(d[i + 1]), in(d[i + 2]), in(d[i + 3]), in(d[i + 4]), in(d[i + 5]), in(d[i + 6]), in(d[i + 7])
+#define SUMS_32(in, i) SUMS_8(in, i), SUMS_8(in, i + 8), SUMS_8(in, i + 16), SUMS_8(in, i + 24)
+#define SUMS_64(in) SUMS_32(in, 0), SUMS_32(in, 32)
+#define SUMS_96(in) SUMS_64(in), SUMS_32(in, 64)
+#define SUMS_128(in) SUMS_96(in), SUMS_32(in, 96)
 #define NAMES_64                                                                       \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"             \
     ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31" \
@@ -71,7 +77,7 @@ __device__ __forceinline__ void read_after_waiting(float& sum) {
     asm volatile("{\n.reg .pred adds;\nsetp.ne.s32 adds, " at_adds                                    \
                  ", 0;\nwgmma.mma_async.sync.aligned.m64n" columns "k16.f32." type "." type           \
                  " {" NAMES_##count "}, " at_a ", " at_b ", adds, 1, 1, " along_a ", " along_b ";\n}" \
-                 : SUMS_##count                                                                       \
+                 : SUMS_##count("+f")                                                                 \
                  : "l"(a), "l"(b), "r"(static_cast<int>(adds)))
 #define PRODUCTS(Type, count, columns, type, at_a, at_b, at_adds)                              \
     template <bool RowsInMemoryA = false, bool ColumnsInMemoryB = true>                        \
@@ -95,6 +101,20 @@ PRODUCTS(__nv_bfloat16, 64, "128", "bf16", "%64", "%65", "%66")
 PRODUCTS(__nv_bfloat16, 96, "192", "bf16", "%96", "%97", "%98")
 PRODUCTS(__nv_bfloat16, 128, "256", "bf16", "%128", "%129", "%130")
 
+// The same for bytes, whose neighbours in memory are along k in both factors. The sums wrap around.
+#define PRODUCTS_OF_BYTES(count, columns, at_a, at_b, at_adds)                                         \
+    __device__ __forceinline__ void multiply_add(unsigned char, int(&d)[count], unsigned long long a,  \
+                                                 unsigned long long b, bool adds = true) {             \
+        asm volatile("{\n.reg .pred adds;\nsetp.ne.s32 adds, " at_adds                                 \
+                     ", 0;\nwgmma.mma_async.sync.aligned.m64n" columns "k32.s32.u8.u8 {" NAMES_##count \
+                     "}, " at_a ", " at_b ", adds;\n}"                                                 \
+                     : SUMS_##count("+r")                                                              \
+                     : "l"(a), "l"(b), "r"(static_cast<int>(adds)));                                   \
+    }
+PRODUCTS_OF_BYTES(64, "128", "%64", "%65", "%66")
+PRODUCTS_OF_BYTES(128, "256", "%128", "%129", "%130")
+
+#undef PRODUCTS_OF_BYTES
 #undef PRODUCTS
 #undef PRODUCT
 #undef NAMES_128

@@ -33,6 +33,7 @@ VARIANTS = {
     "tensor_cores": [np.float16, np.float32, np.float64, np.int8, np.uint8],
     "tma": [np.float16],
     "byte_planes": [np.int32, np.uint32, np.int64, np.uint64],
+    "wgmma_planes": [np.int32, np.uint32, np.int64, np.uint64],
 }
 CASES = [(name, np.dtype(dtype)) for name, dtypes in VARIANTS.items() for dtype in dtypes]
 

@@ -1,58 +1,8 @@
 #include "ops/matmul/boxes.hpp"
 
-#include <stdexcept>
+#include "ops/matmul/maps.hpp"
 
 namespace cuscope::ops {
-namespace {
-
-constexpr std::int64_t map_alignment = 16;  // bytes, of addresses and distances in a tensor map
-
-TensorMapType map_type(Type type) {
-    switch (type) {
-        case Type::float16:
-            return TensorMapType::float16;
-        case Type::bfloat16:
-            return TensorMapType::bfloat16;
-        case Type::float32:
-            return TensorMapType::float32;
-        default:
-            throw std::logic_error("matmul: no kernel reads boxes of " + std::string(name(type)));
-    }
-}
-
-// Matrices in memory: `lines` lines of `length` elements each, from one line and one matrix to the next.
-struct Stored {
-    Type type;
-    std::byte* first;
-    std::int64_t length, lines, matrices;
-    std::int64_t line, matrix;  // distances in elements
-};
-
-bool takes_map(const Stored& m) {
-    const auto size = static_cast<std::int64_t>(size_of(m.type));
-    return reinterpret_cast<std::uintptr_t>(m.first) % map_alignment == 0 &&
-           m.line * size % map_alignment == 0 && m.matrix * size % map_alignment == 0;
-}
-
-TensorMapBytes map_of(core::Device& device, const Stored& m, const matmul::Box& box) {
-    const auto size = static_cast<std::uint64_t>(size_of(m.type));
-    TensorMapDescription d;
-    d.type = map_type(m.type);
-    d.rank = 3;
-    d.address = m.first;
-    d.extents = {static_cast<std::uint64_t>(m.length), static_cast<std::uint64_t>(m.lines),
-                 static_cast<std::uint64_t>(m.matrix == 0 ? 1 : m.matrices)};
-    d.strides = {size, static_cast<std::uint64_t>(m.line) * size,
-                 m.matrix == 0 ? std::uint64_t{map_alignment} : static_cast<std::uint64_t>(m.matrix) * size};
-    d.box = {static_cast<std::uint32_t>(box.x), static_cast<std::uint32_t>(box.y), 1};
-    d.swizzle = TensorMapSwizzle::bytes_128;
-    d.l2_promotion = TensorMapL2Promotion::bytes_256;
-    TensorMapBytes map{};
-    device.check(device.runtime().tensor_map_encode_tiled(&map, &d), "cuTensorMapEncodeTiled");
-    return map;
-}
-
-}  // namespace
 
 Boxes Boxes::of(const matmul::Instance& instance, Type in, bool transposed_a, bool transposed_b) {
     return {in,

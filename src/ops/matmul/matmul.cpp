@@ -50,6 +50,8 @@ constexpr std::array ideas{
          "well"},
     Idea{"byte_planes", "integers of 32 or 64 bits; compute capability 8.0",
          "tensor cores multiply the bytes of the numbers"},
+    Idea{"wgmma_planes", "integers of 32 or 64 bits; compute capability 9.0",
+         "the same by matrix instructions of four warps, with copies by TMA"},
 };
 
 // A batch of equal products: one problem, and how often it is repeated.
@@ -371,6 +373,14 @@ Launches native_launches(core::Device& device, const Array& a, const Array& b, c
     return made;
 }
 
+// A kernel with boxes has no more blocks than the device holds at once.
+std::int64_t launched_blocks(const plan::Instance& instance, const core::Device& device,
+                             std::int64_t blocks) {
+    if (!instance.boxes) return blocks;
+    const int clusters = std::max(1, device.properties().multiprocessor_count / instance.cluster);
+    return std::min(blocks, static_cast<std::int64_t>(clusters) * instance.cluster);
+}
+
 Launches launches_of(const plan::Instance& instance, core::Device& device, const Array& a, const Array& b,
                      const Array& c) {
     const auto shared = static_cast<std::size_t>(instance.shared_bytes);
@@ -385,12 +395,14 @@ Launches launches_of(const plan::Instance& instance, core::Device& device, const
                                         " blocks; a grid has at most 2147483647: multiply parts of it");
         made.all.push_back(
             {part,
-             {{static_cast<unsigned>(blocks), 1, static_cast<unsigned>(at_once)},
-              {static_cast<unsigned>(instance.block_x), static_cast<unsigned>(instance.block_y), 1},
-              shared,
-              predict_matmul(device, instance, {p.m, p.n, p.k, at_once})}});
+             {.grid = {static_cast<unsigned>(launched_blocks(instance, device, blocks)), 1,
+                       static_cast<unsigned>(at_once)},
+              .block = {static_cast<unsigned>(instance.block_x), static_cast<unsigned>(instance.block_y), 1},
+              .dynamic_shared_bytes = shared,
+              .duration_ns = predict_matmul(device, instance, {p.m, p.n, p.k, at_once}),
+              .overlapping = instance.boxes}});
     }
-    if (instance.planes) made.planes = Planes::of(device, c.type);
+    if (instance.planes) made.planes = Planes::of(device, c.type, instance);
     return made;
 }
 
@@ -404,7 +416,6 @@ Launches box_launches_of(const plan::Instance& instance, core::Device& device, c
                   {},
                   c.type,
                   {}};
-    const std::int64_t held = std::max(1, device.properties().multiprocessor_count / instance.cluster);
     for (const Part& part :
          parts_of(transposed_a ? transposed(a) : a, transposed_b ? transposed(b) : b, c, boxes)) {
         const Problem& p = part.problem;
@@ -413,7 +424,7 @@ Launches box_launches_of(const plan::Instance& instance, core::Device& device, c
             throw std::invalid_argument("matmul: the product takes " + std::to_string(blocks) +
                                         " tiles; this kernel counts up to 2147483647: multiply parts of it");
         made.all.push_back({part,
-                            {.grid = {static_cast<unsigned>(std::min(blocks, held * instance.cluster)), 1, 1},
+                            {.grid = {static_cast<unsigned>(launched_blocks(instance, device, blocks)), 1, 1},
                              .block = {static_cast<unsigned>(instance.block_x), 1, 1},
                              .dynamic_shared_bytes = shared,
                              .duration_ns = predict_matmul(device, instance, {p.m, p.n, p.k, part.count}),
@@ -538,7 +549,7 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
                 ? choose(device, c.type, shape, packs)
                 : plan::Choice{&instance_of(std::string(variant), shape, c.type, packs, device), {}, {}};
         const plan::Instance& instance = *choice.instance;
-        const bool boxes = instance.boxes && choice.split.parts() == 1;
+        const bool boxes = instance.boxes && !instance.planes && choice.split.parts() == 1;
         if (stored_a && !boxes) a = in_rows(a, c.type, stream);
         if (stored_b && !boxes) b = in_rows(b, c.type, stream);
         if (boxes && !has_map(a)) a = packed(a, c.type, stream);
