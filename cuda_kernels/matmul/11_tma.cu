@@ -10,49 +10,14 @@
 //
 // Needs: A, B at multiples of 16 bytes, with rows (and matrices of a batch) multiples of 16 bytes apart;
 // compute capability 9.0, compiled for sm_90a.
-#include "tma_block.cuh"
-
-constexpr int depth = 64, panel_columns = 64;  // elements
-// A panel has 64 neighbours in memory; the slab of A is two panels if A is transposed.
-constexpr int panel_bytes = depth * row_bytes;
+#include "tma_slabs.cuh"
 
 template <class Out, int BlockN, int Stages, int Cluster, bool TransposedA, bool TransposedB>
-struct TmaProduct : TmaBlock<Out, BlockN, Stages, Cluster> {
-    using Block = TmaBlock<Out, BlockN, Stages, Cluster>;
-    using Tiling = typename Block::Tiling;
-    using Block::copy_share, Block::release, Block::store_tile;
-    using Block::p, Block::order, Block::stages, Block::full, Block::empty, Block::rank;
-    static constexpr int panels = BlockN / panel_columns;
-    static constexpr bool whole_panels = panels % Cluster == 0;  // else a block copies half of each
-
-    __device__ void copy_slab(const TensorMap& a, const TensorMap& b, const TileOrder::Place& place, int k,
-                              char* stage, Barrier& arrived) const {
-        const int row = (place.row * Cluster + rank) * rows, a_matrix = p.a_batch == 0 ? 0 : place.matrix;
-        if constexpr (TransposedA) {
-            load_box(stage, a, row, k, a_matrix, arrived);
-            load_box(stage + panel_bytes, a, row + panel_columns, k, a_matrix, arrived);
-        } else {
-            load_box(stage, a, k, row, a_matrix, arrived);
-        }
-        const int column = place.column * BlockN, b_matrix = p.b_batch == 0 ? 0 : place.matrix;
-        char* const to = stage + Tiling::a_bytes;
-        if constexpr (TransposedB) {
-            constexpr int share = BlockN / Cluster;
-            copy_share(to + rank * share * row_bytes, b, k, column + rank * share, b_matrix, arrived);
-        } else if constexpr (whole_panels) {
-            constexpr int share = panels / Cluster;
-#pragma unroll
-            for (int i = 0; i < share; ++i)
-                copy_share(to + (rank * share + i) * panel_bytes, b,
-                           column + (rank * share + i) * panel_columns, k, b_matrix, arrived);
-        } else {
-            constexpr int share = depth / Cluster;
-#pragma unroll
-            for (int i = 0; i < panels; ++i)
-                copy_share(to + i * panel_bytes + rank * share * row_bytes, b, column + i * panel_columns,
-                           k + rank * share, b_matrix, arrived);
-        }
-    }
+struct TmaProduct : TmaSlabs<Out, BlockN, Stages, Cluster, TransposedA, TransposedB> {
+    using Slabs = TmaSlabs<Out, BlockN, Stages, Cluster, TransposedA, TransposedB>;
+    using Tiling = typename Slabs::Tiling;
+    using Slabs::copy_slabs, Slabs::release, Slabs::store_tile;
+    using Slabs::p, Slabs::order, Slabs::stages, Slabs::full, Slabs::empty;
 
     // For one thread: copies the slabs of all tiles, after the kernel before this one.
     __device__ void copy(const TensorMap& a, const TensorMap& b) const {
@@ -60,35 +25,25 @@ struct TmaProduct : TmaBlock<Out, BlockN, Stages, Cluster> {
         Turn<Stages> turn;
         for (unsigned i = blockIdx.x / Cluster; i < order.count; i += gridDim.x / Cluster) {
             const TileOrder::Place place = order.place(i);
+            const int of_a = p.a_batch == 0 ? 0 : place.matrix, of_b = p.b_batch == 0 ? 0 : place.matrix;
             for (int k = 0; k < p.k; k += depth, turn.next()) {
                 empty[turn.stage].wait(turn.parity ^ 1);
                 full[turn.stage].arrive_and_expect(Tiling::stage_bytes);
-                copy_slab(a, b, place, k, stages + turn.stage * Tiling::stage_bytes, full[turn.stage]);
+                copy_slabs(a, of_a, b, of_b, place, k, stages + turn.stage * Tiling::stage_bytes,
+                           full[turn.stage]);
             }
         }
     }
 
     template <class T>
     __device__ __forceinline__ void multiply(const TensorMap& c_map, Out* c) const {
-        const int warpgroup = threadIdx.x / 128;
-        // The first of the warpgroup's rows of A, and the distances from 16 steps of k to the next.
-        const int a_from = warpgroup * (TransposedA ? panel_bytes : 64 * row_bytes);
-        constexpr int a_step = TransposedA ? 16 * row_bytes : 32, b_step = TransposedB ? 32 : 16 * row_bytes;
         Turn<Stages> turn;
         float sums[BlockN / 2];
         for (unsigned i = blockIdx.x / Cluster; i < order.count; i += gridDim.x / Cluster) {
             int previous = -1;
             for (int k = 0; k < p.k; k += depth, turn.next()) {
                 full[turn.stage].wait(turn.parity);
-                const char* const stage = stages + turn.stage * Tiling::stage_bytes;
-                fence_warpgroup();
-#pragma unroll
-                for (int j = 0; j < depth / 16; ++j)
-                    multiply_add<TransposedA, !TransposedB>(
-                        T(), sums, matrix_at(stage + a_from + j * a_step, panel_bytes, 8 * row_bytes),
-                        matrix_at(stage + Tiling::a_bytes + j * b_step, panel_bytes, 8 * row_bytes),
-                        k > 0 || j > 0);
-                commit_products();
+                Slabs::template multiply_slabs<T>(sums, stages + turn.stage * Tiling::stage_bytes, k > 0);
                 wait_for_products<1>();
                 if (previous >= 0) release(previous);
                 previous = turn.stage;

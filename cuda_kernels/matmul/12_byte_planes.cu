@@ -16,7 +16,7 @@
 #include "chunk_copier.cuh"
 #include "mma_stores.cuh"
 #include "mma_tiling.cuh"
-#include "planes.cuh"
+#include "passes.cuh"
 #include "problem.cuh"
 
 template <class T, int BlockM, int BlockN, int WarpM, int WarpN, int Stages>

@@ -13,7 +13,7 @@
 // Needs: A are the planes of bytes (size x m x width), B those of the transposed B (size x n x width), the
 // lowest plane first; width is k rounded up to a multiple of 16. One matrix, no batch; compute
 // capability 9.0, compiled for sm_90a.
-#include "planes.cuh"
+#include "passes.cuh"
 #include "tma_block.cuh"
 
 template <class T, int BlockN, int Stages, int Cluster>

@@ -37,6 +37,9 @@ struct Instance {
     // Multiplies the bytes of integers. to_planes divides the operands into them before, so alignment does
     // not matter; a launch computes one matrix of a batch. With boxes, B has to be transposed.
     bool planes = false;
+    // Multiplies parts of floats. to_parts divides the operands before, so alignment does not matter; a
+    // launch computes one matrix of a batch.
+    bool parts = false;
 
     long long blocks(long long m, long long n) const {
         const long long rows = static_cast<long long>(tile_m) * cluster;
@@ -339,6 +342,26 @@ inline void add_wgmma_planes(std::vector<Instance>& to) {
     }
 }
 
+inline void add_split_floats(std::vector<Instance>& to) {
+    for (const Tma& t : {Tma{192, 4, 2, 2.0}, {192, 4, 1, 2.0}, {128, 6, 2, 1.9}})
+        to.push_back({.rung = "14_split_floats",
+                      .kernel = "split_floats<" + std::to_string(t.block_n) + ", " +
+                                std::to_string(t.stages) + ", " + std::to_string(t.cluster) +
+                                ", 1, false, false>",
+                      .in = "float32",
+                      .out = "float32",
+                      .tile_m = 128,
+                      .tile_n = t.block_n,
+                      .block_x = 384,
+                      .shared_bytes = tma_shared_bytes(t, 4),
+                      .least_capability = 90,
+                      .only_capability = 90,
+                      .efficiency = t.efficiency,
+                      .boxes = true,
+                      .cluster = t.cluster,
+                      .parts = true});
+}
+
 inline void add_few_rows(std::vector<Instance>& to) {
     for (const std::string_view type : {"float32", "float64", "float16", "bfloat16"})
         for (const int rows : {1, 8}) {
@@ -371,6 +394,7 @@ inline const std::vector<Instance>& instances() {
         detail::add_tma(made);
         detail::add_byte_planes(made);
         detail::add_wgmma_planes(made);
+        detail::add_split_floats(made);
         detail::add_few_rows(made);
         return made;
     }();

@@ -129,6 +129,14 @@ inline bool planes_pay(const Shape& shape) {
     return std::min(shape.m, shape.n) >= 128 && shape.k >= 128 && products >= 0x1p29;
 }
 
+// The same for parts of floats. Below 256 products, the error of a sum could be greater than that of a sum of
+// floats.
+inline bool parts_pay(const Shape& shape) {
+    const double products =
+        static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
+    return std::min(shape.m, shape.n) >= 512 && shape.k >= 256 && products >= 0x1p30;
+}
+
 // Are operands that cannot be read 16 bytes at a time copied for the tensor cores? For double, which gains
 // less and has more bytes, only if each copied element is used often.
 inline bool copies_pay(std::string_view type, const Shape& shape) {
@@ -152,7 +160,7 @@ inline Choice choose_split(const Shape& shape, std::string_view type, const Devi
     const long long unit = 128 / size, most = shape.k / (8 * unit);  // a part has eight slabs or more
     double time = 0.82 * seconds(whole, shape, device);
     for (const Instance& i : instances()) {
-        if (i.few_rows ? shape.m > i.tile_m : i.efficiency == 0 || i.tf32) continue;
+        if (i.few_rows ? shape.m > i.tile_m : i.efficiency == 0 || i.tf32 || i.parts) continue;
         if (i.in != type || i.out != sum_type(type) || !runs_on(i, device)) continue;
         if (!in_packs && (i.aligned_b || i.aligned_a)) continue;
         const long long blocks = i.blocks(shape.m, shape.n);
@@ -199,7 +207,7 @@ inline Choice choose(const Shape& shape, std::string_view in, std::string_view o
         if (i.efficiency == 0 || i.tf32 || !same(i.in, type) || !same(i.out, result) || !runs_on(i, device))
             continue;
         if (!in_packs && (i.aligned_b || i.aligned_a)) continue;
-        if (i.planes && !planes_pay(shape)) continue;
+        if ((i.planes && !planes_pay(shape)) || (i.parts && !parts_pay(shape))) continue;
         if (!best || cost(i, shape, device) < cost(*best, shape, device)) best = &i;
     }
     if (!best)
@@ -217,6 +225,8 @@ inline Choice choose(const Shape& shape, std::string_view in, std::string_view o
     }
     const std::string tile = std::to_string(best->tile_m) + " x " + std::to_string(best->tile_n);
     const std::string how = best->planes ? "Tensor cores take the bytes of these numbers, and tiles of "
+                            : best->parts
+                                ? "Tensor cores take three bfloat16 parts of these numbers, and tiles of "
                             : best->rung == "09_tensor_cores" || best->rung == "10_wgmma" || best->boxes
                                 ? "Tensor cores take these elements, and tiles of "
                                 : "Tiles of ";

@@ -34,6 +34,7 @@ VARIANTS = {
     "tma": [np.float16],
     "byte_planes": [np.int32, np.uint32, np.int64, np.uint64],
     "wgmma_planes": [np.int32, np.uint32, np.int64, np.uint64],
+    "split_floats": [np.float32],
 }
 CASES = [(name, np.dtype(dtype)) for name, dtypes in VARIANTS.items() for dtype in dtypes]
 

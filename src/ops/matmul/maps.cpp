@@ -31,15 +31,15 @@ TensorMapType map_type(Type type) {
     }
 }
 
-}  // namespace
-
+// Does a tensor map take its address and its distances?
 bool takes_map(const Stored& m) {
     const auto size = static_cast<std::int64_t>(size_of(m.type));
     return reinterpret_cast<std::uintptr_t>(m.first) % map_alignment == 0 &&
            m.line * size % map_alignment == 0 && m.matrix * size % map_alignment == 0;
 }
 
-TensorMapBytes map_of(core::Device& device, const Stored& m, const matmul::Box& box) {
+TensorMapBytes map_of(core::Device& device, const InBoxes& of) {
+    const auto& [m, box] = of;
     const auto size = static_cast<std::uint64_t>(size_of(m.type));
     TensorMapDescription d;
     d.type = map_type(m.type);
@@ -55,6 +55,19 @@ TensorMapBytes map_of(core::Device& device, const Stored& m, const matmul::Box& 
     TensorMapBytes map{};
     device.check(device.runtime().tensor_map_encode_tiled(&map, &d), "cuTensorMapEncodeTiled");
     return map;
+}
+
+}  // namespace
+
+void multiply_boxes(const core::Kernel& kernel, const Launch& launch, const core::StreamPtr& stream,
+                    std::span<core::Memory* const> memories, const InBoxes& a, const InBoxes& b,
+                    const InBoxes& c, const Problem& problem, int count) {
+    core::Device& device = stream->device();
+    const core::DeviceScope scope(device);
+    const TensorMapBytes of_a = map_of(device, a), of_b = map_of(device, b);
+    const TensorMapBytes of_c = takes_map(c.matrices) ? map_of(device, c) : TensorMapBytes{};
+    run(kernel, launch, stream, memories, of_a, of_b, of_c, c.matrices.first, problem, count,
+        matmul::clusters_down);
 }
 
 }  // namespace cuscope::ops

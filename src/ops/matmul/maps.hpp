@@ -1,9 +1,12 @@
-// Tensor maps of the matrices that kernels read and write as boxes.
+// Launches of kernels that read and write their matrices as boxes, by tensor maps.
 #pragma once
 
-#include "core/device/device.hpp"
+#include <span>
+
 #include "cuda_kernels/matmul/instances.hpp"
+#include "cuda_kernels/matmul/problem.hpp"
 #include "ops/array.hpp"
+#include "ops/launch.hpp"
 
 namespace cuscope::ops {
 
@@ -13,10 +16,22 @@ struct Stored {
     std::byte* first;
     std::int64_t length, lines, matrices;
     std::int64_t line, matrix;  // distances in elements
+
+    static Stored all_of(const Array& matrices) {  // one behind the other, with neither distance
+        const std::int64_t lines = matrices.shape[1], length = matrices.shape[2];
+        return {matrices.type, matrices.pointer, length, lines, matrices.shape[0], length, lines * length};
+    }
 };
 
-// Does a tensor map take its address and its distances?
-bool takes_map(const Stored& matrices);
-TensorMapBytes map_of(core::Device& device, const Stored& matrices, const matmul::Box& box);
+struct InBoxes {
+    Stored matrices;
+    matmul::Box box;
+};
+
+// Enqueues the kernel with the maps of A, B and C. The kernel stores a C that can have no map element by
+// element.
+void multiply_boxes(const core::Kernel& kernel, const Launch& launch, const core::StreamPtr& stream,
+                    std::span<core::Memory* const> memories, const InBoxes& a, const InBoxes& b,
+                    const InBoxes& c, const Problem& problem, int count);
 
 }  // namespace cuscope::ops

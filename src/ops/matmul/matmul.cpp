@@ -7,11 +7,12 @@
 #include <stdexcept>
 
 #include "core/error.hpp"
-#include "core/memory/strided.hpp"
 #include "cuda_kernels/matmul/plan.hpp"
 #include "ops/launch.hpp"
 #include "ops/matmul/boxes.hpp"
 #include "ops/matmul/cpu.hpp"
+#include "ops/matmul/operands.hpp"
+#include "ops/matmul/parts.hpp"
 #include "ops/matmul/planes.hpp"
 #include "ops/plan_cache.hpp"
 #include "ops/prediction.hpp"
@@ -23,8 +24,7 @@ namespace plan = matmul;
 
 constexpr const char* native = "native";
 constexpr int most_matrices = plan::largest_batch;
-constexpr int plan_of_all = 90;    // a compute capability on which every variant runs
-constexpr std::int64_t pack = 16;  // bytes
+constexpr int plan_of_all = 90;  // a compute capability on which every variant runs
 
 struct Idea {
     const char *name, *needs, *does;
@@ -52,6 +52,8 @@ constexpr std::array ideas{
          "tensor cores multiply the bytes of the numbers"},
     Idea{"wgmma_planes", "integers of 32 or 64 bits; compute capability 9.0",
          "the same by matrix instructions of four warps, with copies by TMA"},
+    Idea{"split_floats", "float32; compute capability 9.0",
+         "tensor cores multiply three bfloat16 parts of the numbers, as precisely as float32"},
 };
 
 // A batch of equal products: one problem, and how often it is repeated.
@@ -84,97 +86,6 @@ Dimensions batch_dimensions(const Array& a, const Array& b, const Array& c) {
         merged.c.push_back(c.strides[i]);
     }
     return merged;
-}
-
-// Are the last two dimensions contiguous rows, as the kernels read them?
-bool has_rows(const Array& array) {
-    const auto size = static_cast<std::int64_t>(size_of(array.type));
-    const std::int64_t rows = array.shape[array.dimensions() - 2], columns = array.shape.back();
-    const std::int64_t row = array.strides[array.dimensions() - 2];
-    return (columns == 1 || array.strides.back() == size) &&
-           (rows == 1 || (row >= columns * size && row % size == 0));
-}
-
-// The same matrices with rows and columns exchanged.
-Array transposed(Array array) {
-    const std::size_t last = array.dimensions() - 1;
-    std::swap(array.shape[last - 1], array.shape[last]);
-    std::swap(array.strides[last - 1], array.strides[last]);
-    return array;
-}
-
-// The array itself if it has this type and contiguous rows, else a copy.
-Array in_rows(const Array& array, Type type, const core::StreamPtr& stream) {
-    return array.type == type && has_rows(array) ? array : packed(array, type, stream);
-}
-
-// Broadcasts to the dimensions of the product. A repeated dimension gets a stride of 0.
-Array broadcast(Array array, const Array& product) {
-    const std::size_t missing = product.dimensions() - array.dimensions();
-    array.shape.insert(array.shape.begin(), missing, 1);
-    array.strides.insert(array.strides.begin(), missing, 0);
-    for (std::size_t i = 0; i + 2 < product.dimensions(); ++i) {
-        if (array.shape[i] != product.shape[i]) array.strides[i] = 0;
-    }
-    return array;
-}
-
-// Can the kernels read it 16 bytes at a time, up to the end of the last row?
-bool in_packs(const Array& array) {
-    const auto size = static_cast<std::int64_t>(size_of(array.type));
-    if (reinterpret_cast<std::uintptr_t>(array.pointer) % pack != 0 || array.shape.back() * size % pack != 0)
-        return false;
-    for (std::size_t i = 0; i + 1 < array.dimensions(); ++i) {
-        if (array.shape[i] != 1 && array.strides[i] % pack != 0) return false;
-    }
-    return true;
-}
-
-// Tensor maps have no negative distances between the matrices of a batch.
-bool has_map(const Array& array) {
-    for (std::size_t i = 0; i + 2 < array.dimensions(); ++i) {
-        if (array.shape[i] != 1 && array.strides[i] < 0) return false;
-    }
-    return true;
-}
-
-// Is it stored transposed, so that a kernel with boxes can read it as it lies?
-bool has_columns(const Array& array, Type type) {
-    const bool has_boxes = type == Type::float16 || type == Type::bfloat16;
-    if (!has_boxes || array.type != type || has_rows(array) || !has_map(array)) return false;
-    const Array stored = transposed(array);
-    if (!has_rows(stored) || reinterpret_cast<std::uintptr_t>(array.pointer) % pack != 0) return false;
-    for (std::size_t i = 0; i + 1 < stored.dimensions(); ++i) {
-        if (stored.shape[i] != 1 && stored.strides[i] % pack != 0) return false;
-    }
-    return true;
-}
-
-// A copy with rows that can be read 16 bytes at a time.
-Array to_packs(const Array& array, const core::StreamPtr& stream) {
-    const auto size = static_cast<std::int64_t>(size_of(array.type));
-    std::vector<std::int64_t> shape = array.shape;
-    shape.back() = (shape.back() * size + pack - 1) / pack * pack / size;
-    Array copy = allocate(stream, array.type, shape);
-    // The kernels read the padding too. Values there do not change the product, but must be initialised.
-    if (shape.back() != array.shape.back()) fill_with(copy, 0, stream);
-    copy.shape = array.shape;
-    const std::vector<std::size_t> extents(array.shape.begin(), array.shape.end());
-    const std::vector<std::ptrdiff_t> to(copy.strides.begin(), copy.strides.end()),
-        from(array.strides.begin(), array.strides.end());
-    core::copy_strided({copy.pointer, to}, {array.pointer, from},
-                       core::plan_copy(extents, static_cast<std::size_t>(size), to, from),
-                       MemcpyKind::device_to_device, {copy.memory, array.memory}, nullptr, 0, stream, {});
-    return copy;
-}
-
-// The row distance of a matrix with one row has no meaning, but kernels that read 16 bytes at a time need a
-// multiple of 16 bytes.
-std::int64_t row_distance(const Array& array) {
-    const auto size = static_cast<std::int64_t>(size_of(array.type));
-    const std::size_t rows = array.dimensions() - 2;
-    if (array.shape[rows] == 1) return (array.shape.back() * size + pack - 1) / pack * pack / size;
-    return array.strides[rows] / size;
 }
 
 // The matrices that one launch computes. The offsets, in bytes, are of their first elements.
@@ -321,6 +232,7 @@ struct Launches {
     std::optional<Additions> additions{};  // the launches write parts, which these add up
     std::optional<Boxes> boxes{};          // the kernel takes tensor maps
     std::optional<Planes> planes{};        // the kernel takes the bytes of integers
+    std::optional<Parts> parts{};          // the kernel takes parts of floats
 
     void run(const Place& a, const Place& b, const Place& c, const core::StreamPtr& stream) const {
         if (!additions) return multiply(a, b, c, stream);
@@ -343,6 +255,10 @@ struct Launches {
             if (planes) {
                 planes->run(*kernel, launch, stream, memories, left, right, product, part.problem,
                             part.count);
+                continue;
+            }
+            if (parts) {
+                parts->run(*kernel, launch, stream, memories, left, right, product, part.problem, part.count);
                 continue;
             }
             if (native_product.function == nullptr) {
@@ -419,7 +335,8 @@ Launches box_launches_of(const plan::Instance& instance, core::Device& device, c
     for (const Part& part :
          parts_of(transposed_a ? transposed(a) : a, transposed_b ? transposed(b) : b, c, boxes)) {
         const Problem& p = part.problem;
-        const std::int64_t blocks = instance.blocks(p.m, p.n) * part.count;
+        const int at_once = instance.parts ? 1 : part.count;  // matrices of a launch
+        const std::int64_t blocks = instance.blocks(p.m, p.n) * at_once;
         if (blocks > std::numeric_limits<std::int32_t>::max())
             throw std::invalid_argument("matmul: the product takes " + std::to_string(blocks) +
                                         " tiles; this kernel counts up to 2147483647: multiply parts of it");
@@ -427,10 +344,13 @@ Launches box_launches_of(const plan::Instance& instance, core::Device& device, c
                             {.grid = {static_cast<unsigned>(launched_blocks(instance, device, blocks)), 1, 1},
                              .block = {static_cast<unsigned>(instance.block_x), 1, 1},
                              .dynamic_shared_bytes = shared,
-                             .duration_ns = predict_matmul(device, instance, {p.m, p.n, p.k, part.count}),
+                             .duration_ns = predict_matmul(device, instance, {p.m, p.n, p.k, at_once}),
                              .overlapping = true}});
     }
-    made.boxes = boxes;
+    if (instance.parts)
+        made.parts = Parts::of(device, instance, transposed_a, transposed_b);
+    else
+        made.boxes = boxes;
     return made;
 }
 
@@ -480,7 +400,7 @@ Launches split_launches_of(const plan::Choice& choice, core::Device& device, con
 
 PlanKey key_of(const Operand& a, const Operand& b, Type type, bool natively) {
     const auto packed = [](const Operand& operand) {
-        return reinterpret_cast<std::uintptr_t>(operand.pointer) % pack == 0;
+        return reinterpret_cast<std::uintptr_t>(operand.pointer) % pack_bytes == 0;
     };
     PlanKey key;
     key.add(static_cast<std::uint64_t>(a.type) << 24 | static_cast<std::uint64_t>(b.type) << 16 |
@@ -542,7 +462,7 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
     if (natively) {
         launches = native_launches(device, broadcast(a, c), broadcast(b, c), c);
     } else {
-        const bool packs = (stored_a || in_packs(a)) && (stored_b || in_packs(b));
+        const bool packs = will_be_in_packs(a, stored_a) && will_be_in_packs(b, stored_b);
         const plan::Shape shape = shape_of(c, a.shape.back());
         const plan::Choice choice =
             automatic
@@ -552,8 +472,8 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
         const bool boxes = instance.boxes && !instance.planes && choice.split.parts() == 1;
         if (stored_a && !boxes) a = in_rows(a, c.type, stream);
         if (stored_b && !boxes) b = in_rows(b, c.type, stream);
-        if (boxes && !has_map(a)) a = packed(a, c.type, stream);
-        if (boxes && !has_map(b)) b = packed(b, c.type, stream);
+        if (boxes && !instance.parts && !has_map(a)) a = packed(a, c.type, stream);
+        if (boxes && !instance.parts && !has_map(b)) b = packed(b, c.type, stream);
         if (instance.aligned_a && !(stored_a && boxes) && !in_packs(a)) a = to_packs(a, stream);
         if (instance.aligned_b && !(stored_b && boxes) && !in_packs(b)) b = to_packs(b, stream);
         if (boxes) {

@@ -60,23 +60,6 @@ void Planes::divide_transposed(const core::StreamPtr& stream, core::Memory* memo
                       matrix.rows, matrix.columns, matrix.row, static_cast<int>(width));
 }
 
-void Planes::multiply_boxes(const core::Kernel& kernel, const Launch& launch, const core::StreamPtr& stream,
-                            std::span<core::Memory* const> memories, const Array& a, const Array& b,
-                            std::byte* product, const Problem& p) const {
-    core::Device& device = stream->device();
-    const core::DeviceScope scope(device);
-    const auto stored = [](const Array& planes) {
-        const std::int64_t lines = planes.shape[1], width = planes.shape[2];
-        return Stored{Type::uint8, planes.pointer, width, lines, planes.shape[0], width, lines * width};
-    };
-    const TensorMapBytes of_a = map_of(device, stored(a), a_), of_b = map_of(device, stored(b), b_);
-    // The kernel stores a C that has no map element by element.
-    const Stored stored_c{type_, product, p.n, p.m, 1, p.c_row, 0};
-    const TensorMapBytes of_c = takes_map(stored_c) ? map_of(device, stored_c, c_) : TensorMapBytes{};
-    cuscope::ops::run(kernel, launch, stream, memories, of_a, of_b, of_c, product, p, 1,
-                      matmul::clusters_down);
-}
-
 void Planes::run(const core::Kernel& kernel, const Launch& launch, const core::StreamPtr& stream,
                  std::span<core::Memory* const> memories, std::byte* left, std::byte* right,
                  std::byte* product, const Problem& p, int count) const {
@@ -102,7 +85,8 @@ void Planes::run(const core::Kernel& kernel, const Launch& launch, const core::S
         }
         std::byte* const to = product + i * p.c_batch * size;
         if (boxes)
-            multiply_boxes(kernel, launch, stream, with_planes, a, b, to, of_planes);
+            multiply_boxes(kernel, launch, stream, with_planes, {Stored::all_of(a), a_},
+                           {Stored::all_of(b), b_}, {{type_, to, p.n, p.m, 1, p.c_row, 0}, c_}, of_planes, 1);
         else
             cuscope::ops::run(kernel, launch, stream, with_planes, a.pointer, b.pointer, to, of_planes);
     }

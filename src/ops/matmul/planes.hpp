@@ -34,9 +34,6 @@ class Planes {
                 const Array& planes) const;
     void divide_transposed(const core::StreamPtr& stream, core::Memory* memory, const Matrix& matrix,
                            const Array& planes) const;
-    void multiply_boxes(const core::Kernel& kernel, const Launch& launch, const core::StreamPtr& stream,
-                        std::span<core::Memory* const> memories, const Array& a, const Array& b,
-                        std::byte* product, const Problem& problem) const;
 
     std::shared_ptr<core::Kernel> to_planes_;
     std::shared_ptr<core::Kernel> to_transposed_planes_;  // for a kernel that reads boxes

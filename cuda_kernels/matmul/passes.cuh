@@ -1,7 +1,8 @@
-// The order in which kernels multiply the bytes of integers (to_planes).
+// The order in which kernels multiply numbers in parts: bytes of integers (to_planes), parts of floats
+// (to_parts).
 #pragma once
 
-// The passes over k, in their order: plane `a` of A times plane `level - a` of B.
+// The passes over k, in their order: part `a` of A times part `level - a` of B.
 struct Pass {
     int level, a = 0;
 

@@ -1,0 +1,65 @@
+// The slabs of blocks that multiply elements of 2 bytes: 64 steps of k, from matrices that may be stored
+// transposed.
+#pragma once
+
+#include "tma_block.cuh"
+
+constexpr int depth = 64, panel_columns = 64;  // elements
+// A panel has 64 neighbours in memory; the slab of A is two panels if A is transposed.
+constexpr int panel_bytes = depth * row_bytes;
+
+template <class Out, int BlockN, int Stages, int Cluster, bool TransposedA, bool TransposedB>
+struct TmaSlabs : TmaBlock<Out, BlockN, Stages, Cluster> {
+    using Block = TmaBlock<Out, BlockN, Stages, Cluster>;
+    using Tiling = typename Block::Tiling;
+    using Block::copy_share, Block::rank;
+    static constexpr int panels = BlockN / panel_columns;
+    static constexpr bool whole_panels = panels % Cluster == 0;  // else a block copies half of each
+
+    // Copies the slabs of a tile from step k of two matrices of the tensor maps.
+    __device__ void copy_slabs(const TensorMap& a, int a_matrix, const TensorMap& b, int b_matrix,
+                               const TileOrder::Place& place, int k, char* stage, Barrier& arrived) const {
+        const int row = (place.row * Cluster + rank) * rows;
+        if constexpr (TransposedA) {
+            load_box(stage, a, row, k, a_matrix, arrived);
+            load_box(stage + panel_bytes, a, row + panel_columns, k, a_matrix, arrived);
+        } else {
+            load_box(stage, a, k, row, a_matrix, arrived);
+        }
+        const int column = place.column * BlockN;
+        char* const to = stage + Tiling::a_bytes;
+        if constexpr (TransposedB) {
+            constexpr int share = BlockN / Cluster;
+            copy_share(to + rank * share * row_bytes, b, k, column + rank * share, b_matrix, arrived);
+        } else if constexpr (whole_panels) {
+            constexpr int share = panels / Cluster;
+#pragma unroll
+            for (int i = 0; i < share; ++i)
+                copy_share(to + (rank * share + i) * panel_bytes, b,
+                           column + (rank * share + i) * panel_columns, k, b_matrix, arrived);
+        } else {
+            constexpr int share = depth / Cluster;
+#pragma unroll
+            for (int i = 0; i < panels; ++i)
+                copy_share(to + i * panel_bytes + rank * share * row_bytes, b, column + i * panel_columns,
+                           k + rank * share, b_matrix, arrived);
+        }
+    }
+
+    // Starts the products of the warpgroup's rows of A with B; the first replaces the sums if `adds` is
+    // false.
+    template <class T>
+    static __device__ __forceinline__ void multiply_slabs(float (&sums)[BlockN / 2], const char* stage,
+                                                          bool adds) {
+        // The first of the warpgroup's rows of A, and the distances from 16 steps of k to the next.
+        const int a_from = threadIdx.x / 128 * (TransposedA ? panel_bytes : 64 * row_bytes);
+        constexpr int a_step = TransposedA ? 16 * row_bytes : 32, b_step = TransposedB ? 32 : 16 * row_bytes;
+        fence_warpgroup();
+#pragma unroll
+        for (int j = 0; j < depth / 16; ++j)
+            multiply_add<TransposedA, !TransposedB>(
+                T(), sums, matrix_at(stage + a_from + j * a_step, panel_bytes, 8 * row_bytes),
+                matrix_at(stage + Tiling::a_bytes + j * b_step, panel_bytes, 8 * row_bytes), adds || j > 0);
+        commit_products();
+    }
+};

@@ -1,0 +1,102 @@
+#include "ops/matmul/operands.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/memory/strided.hpp"
+#include "ops/elements.hpp"
+
+namespace cuscope::ops {
+
+bool has_rows(const Array& array) {
+    const auto size = static_cast<std::int64_t>(size_of(array.type));
+    const std::int64_t rows = array.shape[array.dimensions() - 2], columns = array.shape.back();
+    const std::int64_t row = array.strides[array.dimensions() - 2];
+    return (columns == 1 || array.strides.back() == size) &&
+           (rows == 1 || (row >= columns * size && row % size == 0));
+}
+
+Array transposed(Array array) {
+    const std::size_t last = array.dimensions() - 1;
+    std::swap(array.shape[last - 1], array.shape[last]);
+    std::swap(array.strides[last - 1], array.strides[last]);
+    return array;
+}
+
+Array in_rows(const Array& array, Type type, const core::StreamPtr& stream) {
+    return array.type == type && has_rows(array) ? array : packed(array, type, stream);
+}
+
+Array broadcast(Array array, const Array& product) {
+    const std::size_t missing = product.dimensions() - array.dimensions();
+    array.shape.insert(array.shape.begin(), missing, 1);
+    array.strides.insert(array.strides.begin(), missing, 0);
+    for (std::size_t i = 0; i + 2 < product.dimensions(); ++i) {
+        if (array.shape[i] != product.shape[i]) array.strides[i] = 0;
+    }
+    return array;
+}
+
+bool in_packs(const Array& array) {
+    const auto size = static_cast<std::int64_t>(size_of(array.type));
+    if (reinterpret_cast<std::uintptr_t>(array.pointer) % pack_bytes != 0 ||
+        array.shape.back() * size % pack_bytes != 0)
+        return false;
+    for (std::size_t i = 0; i + 1 < array.dimensions(); ++i) {
+        if (array.shape[i] != 1 && array.strides[i] % pack_bytes != 0) return false;
+    }
+    return true;
+}
+
+bool has_map(const Array& array) {
+    for (std::size_t i = 0; i + 2 < array.dimensions(); ++i) {
+        if (array.shape[i] != 1 && array.strides[i] < 0) return false;
+    }
+    return true;
+}
+
+bool has_columns(const Array& array, Type type) {
+    const bool floats = type == Type::float32, has_boxes = type == Type::float16 || type == Type::bfloat16;
+    if ((!floats && !has_boxes) || array.type != type || has_rows(array)) return false;
+    const Array stored = transposed(array);
+    if (!has_rows(stored)) return false;
+    if (floats) return true;
+    if (!has_map(array) || reinterpret_cast<std::uintptr_t>(array.pointer) % pack_bytes != 0) return false;
+    for (std::size_t i = 0; i + 1 < stored.dimensions(); ++i) {
+        if (stored.shape[i] != 1 && stored.strides[i] % pack_bytes != 0) return false;
+    }
+    return true;
+}
+
+bool will_be_in_packs(const Array& array, bool stored_transposed) {
+    if (!stored_transposed) return in_packs(array);
+    const auto size = static_cast<std::int64_t>(size_of(array.type));
+    return array.type != Type::float32 || array.shape.back() * size % pack_bytes == 0;  // a copy in rows
+}
+
+Array to_packs(const Array& array, const core::StreamPtr& stream) {
+    const auto size = static_cast<std::int64_t>(size_of(array.type));
+    std::vector<std::int64_t> shape = array.shape;
+    shape.back() = (shape.back() * size + pack_bytes - 1) / pack_bytes * pack_bytes / size;
+    Array copy = allocate(stream, array.type, shape);
+    // The kernels read the padding too. Values there do not change the product, but must be initialised.
+    if (shape.back() != array.shape.back()) fill_with(copy, 0, stream);
+    copy.shape = array.shape;
+    const std::vector<std::size_t> extents(array.shape.begin(), array.shape.end());
+    const std::vector<std::ptrdiff_t> to(copy.strides.begin(), copy.strides.end()),
+        from(array.strides.begin(), array.strides.end());
+    core::copy_strided({copy.pointer, to}, {array.pointer, from},
+                       core::plan_copy(extents, static_cast<std::size_t>(size), to, from),
+                       MemcpyKind::device_to_device, {copy.memory, array.memory}, nullptr, 0, stream, {});
+    return copy;
+}
+
+std::int64_t row_distance(const Array& array) {
+    const auto size = static_cast<std::int64_t>(size_of(array.type));
+    const std::size_t rows = array.dimensions() - 2;
+    if (array.shape[rows] == 1)
+        return (array.shape.back() * size + pack_bytes - 1) / pack_bytes * pack_bytes / size;
+    return array.strides[rows] / size;
+}
+
+}  // namespace cuscope::ops

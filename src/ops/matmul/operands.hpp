@@ -1,0 +1,35 @@
+// The operands of a product: how they lie in memory, and the copies of those that a kernel cannot read.
+#pragma once
+
+#include <cstdint>
+
+#include "ops/array.hpp"
+
+namespace cuscope::ops {
+
+inline constexpr std::int64_t pack_bytes = 16;  // that a kernel reads at a time
+
+// Are the last two dimensions contiguous rows, as the kernels read them?
+bool has_rows(const Array& array);
+// The same matrices with rows and columns exchanged.
+Array transposed(Array array);
+// The array itself if it has this type and contiguous rows, else a copy.
+Array in_rows(const Array& array, Type type, const core::StreamPtr& stream);
+// Broadcasts to the dimensions of the product. A repeated dimension gets a stride of 0.
+Array broadcast(Array array, const Array& product);
+// Can the kernels read it 16 bytes at a time, up to the end of the last row?
+bool in_packs(const Array& array);
+// Tensor maps have no negative distances between the matrices of a batch.
+bool has_map(const Array& array);
+// Is it stored transposed, so that a kernel with boxes can read it as it lies? Floats are divided into parts
+// first, wherever they lie.
+bool has_columns(const Array& array, Type type);
+// Can the kernels read it 16 bytes at a time as it lies, or, if it is stored transposed, as a kernel gets it?
+bool will_be_in_packs(const Array& array, bool stored_transposed);
+// A copy with rows that can be read 16 bytes at a time.
+Array to_packs(const Array& array, const core::StreamPtr& stream);
+// The row distance of a matrix with one row has no meaning, but kernels that read 16 bytes at a time need a
+// multiple of 16 bytes.
+std::int64_t row_distance(const Array& array);
+
+}  // namespace cuscope::ops
