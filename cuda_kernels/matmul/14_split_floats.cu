@@ -6,9 +6,9 @@
 // of the rate of bfloat16.
 //
 // A block makes passes over k as rung 13 does, the smallest parts first. Tensor cores cut the last bits of a
-// sum off. That error would grow with k. So the sums of one slab of 64 products are added to a total by the
-// units for floats, which round to nearest; the error then is that of a sum of k / 64 numbers. Meanwhile the
-// tensor cores work for the other warpgroup.
+// sum off, where the units for floats round to nearest. That error would grow with k. So the sums of a few
+// slabs, of 64 products each, are added to a total by the units for floats. The more slabs, the less the
+// tensor cores wait for the additions; the fewer, the smaller the error.
 //
 // Infinity and NaN are in the first part alone, and the passes that pair the first part with a smaller one
 // use a copy of it that has zeros in their place. So they meet only each other's first parts, and infinity
@@ -107,9 +107,6 @@ __global__ void __launch_bounds__(tma_threads, 1) __cluster_dims__(Cluster, 1, 1
     LAYOUT(__VA_ARGS__, false, true)  \
     LAYOUT(__VA_ARGS__, true, false)  \
     LAYOUT(__VA_ARGS__, true, true)
-INSTANCE(192, 4, 2, 1)
-INSTANCE(192, 4, 2, 2)
 INSTANCE(192, 4, 2, 4)
-INSTANCE(192, 4, 1, 1)
-INSTANCE(128, 6, 2, 1)
+INSTANCE(128, 6, 2, 2)
 #endif

@@ -343,11 +343,16 @@ inline void add_wgmma_planes(std::vector<Instance>& to) {
 }
 
 inline void add_split_floats(std::vector<Instance>& to) {
-    for (const Tma& t : {Tma{192, 4, 2, 2.0}, {192, 4, 1, 2.0}, {128, 6, 2, 1.9}})
+    struct Kind {
+        Tma shape;
+        int slabs_of_sum;
+    };
+    // With the divisions into parts, on an H200.
+    for (const auto& [t, slabs] : {Kind{{192, 4, 2, 1.95}, 4}, {{128, 6, 2, 1.77}, 2}})
         to.push_back({.rung = "14_split_floats",
                       .kernel = "split_floats<" + std::to_string(t.block_n) + ", " +
-                                std::to_string(t.stages) + ", " + std::to_string(t.cluster) +
-                                ", 1, false, false>",
+                                std::to_string(t.stages) + ", " + std::to_string(t.cluster) + ", " +
+                                std::to_string(slabs) + ", false, false>",
                       .in = "float32",
                       .out = "float32",
                       .tile_m = 128,

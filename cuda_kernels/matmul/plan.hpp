@@ -129,12 +129,12 @@ inline bool planes_pay(const Shape& shape) {
     return std::min(shape.m, shape.n) >= 128 && shape.k >= 128 && products >= 0x1p29;
 }
 
-// The same for parts of floats. Below 256 products, the error of a sum could be greater than that of a sum of
-// floats.
+// The same for parts of floats. Where k is short or there are few tiles (of which others split k), the error
+// could be greater than that of other products of floats.
 inline bool parts_pay(const Shape& shape) {
     const double products =
         static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
-    return std::min(shape.m, shape.n) >= 512 && shape.k >= 256 && products >= 0x1p30;
+    return std::min({shape.m, shape.n, shape.k}) >= 1024 && products >= 0x1p32;
 }
 
 // Are operands that cannot be read 16 bytes at a time copied for the tensor cores? For double, which gains

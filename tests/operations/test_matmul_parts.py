@@ -76,17 +76,15 @@ def test_products_are_as_precise_as_sums_of_floats(device, shape):
     assert error(split(a, b), a, b) <= max(2, 0.25 * k)
 
 
-@pytest.mark.gpu_only("a simulated device has no rounding of its own in sums of tensor cores")
+@pytest.mark.gpu_only("a simulated device takes minutes")
 @pytest.mark.parametrize("k", [256, 1024, 8192])
-@pytest.mark.parametrize("positive", [False, True])
-def test_error_is_no_greater_than_of_a_product_in_floats(device, k, positive):
-    a, b = random((512, k), 1), random((k, 512), 2)
-    if positive:
-        a, b = np.abs(a), np.abs(b)
+@pytest.mark.parametrize(("m", "n"), [(300, 200), (1500, 1600)])  # with tiles of 128 and of 192 columns
+def test_error_of_long_sums_is_small(device, m, n, k):
+    a, b = random((m, k), 1), random((k, n), 2)
 
-    floats = cs.matmul(cs.to_device(a), cs.to_device(b), variant="warp_tiles").to_host()
-
-    assert error(split(a, b), a, b) <= error(floats, a, b)
+    assert error(split(a, b), a, b) <= 2
+    # The last bits that tensor cores cut off have the same sign here. cuBLAS has errors of 60 at k = 2048.
+    assert error(split(abs(a), abs(b)), abs(a), abs(b)) <= 24
 
 
 @pytest.mark.parametrize("stored_a", [False, True])
