@@ -1,6 +1,7 @@
 """Makes src/ops/calibration.inc from measurements of an H200: python tools/predicted_times.py [--check].
 
-Reads benchmarks/results/h200_matmul.json and h200_reductions.json. Every second size of each kernel is left out:
+Reads benchmarks/results/h200_matmul.json and h200_reductions.json, and h100_matmul.json for kernels that were measured on
+an H100 alone: it has the multiprocessors and the clock of an H200. Every second size of each kernel is left out:
 tests/operations/test_prediction.py checks that the formula predicts the times at these sizes, too.
 """
 
@@ -36,9 +37,12 @@ def instances() -> dict[str, Instance]:
 def times_of_matmul() -> dict[str, dict[int, float]]:
     """Microseconds by kernel and n."""
     times: dict[str, dict[int, float]] = {}
-    for rows in json.loads((RESULTS / "h200_matmul.json").read_text())["rows"].values():
-        for n, name, rate, _ in rows:
-            times.setdefault(name, {})[n] = 2 * n**3 / rate / 1e6
+    for gpu in ("h100", "h200"):
+        of_gpu: dict[str, dict[int, float]] = {}
+        for rows in json.loads((RESULTS / f"{gpu}_matmul.json").read_text())["rows"].values():
+            for n, name, rate, _ in rows:
+                of_gpu.setdefault(name, {})[n] = 2 * n**3 / rate / 1e6
+        times |= of_gpu
     return times
 
 

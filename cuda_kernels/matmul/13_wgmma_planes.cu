@@ -132,8 +132,6 @@ __global__ void __launch_bounds__(tma_threads, 1) __cluster_dims__(Cluster, 1, 1
         const __grid_constant__ TensorMap, const __grid_constant__ TensorMap, \
         const __grid_constant__ TensorMap, T*, const Problem, int, int);
 INSTANCE(int, 256, 4, 2)
-INSTANCE(int, 256, 4, 1)
 INSTANCE(int, 128, 6, 2)
 INSTANCE(long long, 128, 6, 2)
-INSTANCE(long long, 128, 6, 1)
 #endif

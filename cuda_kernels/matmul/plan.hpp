@@ -132,9 +132,7 @@ inline bool planes_pay(const Shape& shape) {
 // The same for parts of floats. Where k is short or there are few tiles (of which others split k), the error
 // could be greater than that of other products of floats.
 inline bool parts_pay(const Shape& shape) {
-    const double products =
-        static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
-    return std::min({shape.m, shape.n, shape.k}) >= 1024 && products >= 0x1p32;
+    return std::min(shape.m, shape.n) >= 512 && shape.k >= 1024 && shape.m * shape.n >= 1LL << 20;
 }
 
 // Are operands that cannot be read 16 bytes at a time copied for the tensor cores? For double, which gains

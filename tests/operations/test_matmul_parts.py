@@ -82,7 +82,7 @@ def test_products_are_as_precise_as_sums_of_floats(device, shape):
 def test_error_of_long_sums_is_small(device, m, n, k):
     a, b = random((m, k), 1), random((k, n), 2)
 
-    assert error(split(a, b), a, b) <= 2
+    assert error(split(a, b), a, b) <= 5
     # The last bits that tensor cores cut off have the same sign here. cuBLAS has errors of 60 at k = 2048.
     assert error(split(abs(a), abs(b)), abs(a), abs(b)) <= 24
 
