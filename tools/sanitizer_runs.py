@@ -163,6 +163,13 @@ def read(text: str, table: dict[str, Planted]) -> Output:
 # ---- the processes
 
 
+def told(option: str) -> str:
+    done = subprocess.run(
+        ["compute-sanitizer", option], capture_output=True, text=True, timeout=60, check=False
+    )
+    return done.stdout + done.stderr
+
+
 class Runs:
     """The runs of all forms, with some processes beside each other. Outputs are kept as files in a folder."""
 
@@ -177,9 +184,7 @@ class Runs:
             "CUSCOPE_KEPT_MEMORY": "0",  # so that each array is an allocation of its own
             "PYTHONUNBUFFERED": "1",
         }
-        self.help = subprocess.run(
-            ["compute-sanitizer", "--help"], capture_output=True, text=True, timeout=60, check=False
-        ).stdout
+        self.help = told("--help")
 
     def options(self, tool: str) -> list[str]:
         """The options of a tool. Versions of compute-sanitizer have different ones."""
@@ -246,6 +251,7 @@ class Runs:
 
     def run(self, cases: Sequence[Planted]) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / "version.txt").write_text(told("--version"))
         work = []
         for tool in ("synccheck", "memcheck", "racecheck", "initcheck"):  # first what may have to be killed
             of_tool = [case for case in cases if tool_of(case) == tool]
@@ -265,11 +271,16 @@ class Answers:
     seen: dict[tuple[str, str], Seen] = field(default_factory=dict)  # of a kernel and its form
     other: list[str] = field(default_factory=list)  # messages that name no kernel
     device: str = ""
+    version: str = ""  # of compute-sanitizer
 
 
 def answers(folder: Path, table: dict[str, Planted]) -> Answers:
     """Reads all outputs. If a kernel was launched again, the later process counts."""
     all_of_them = Answers()
+    version = folder / "version.txt"
+    if version.exists():
+        lines = version.read_text().splitlines()
+        all_of_them.version = next((line for line in lines if line.startswith("Version")), "")
     for file in sorted(folder.glob("*check_*.txt")):
         output = read(text_of(file), table)
         for name, seen in output.seen.items():

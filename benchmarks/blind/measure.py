@@ -101,8 +101,8 @@ def main(device: str = "host:0", *names: str) -> int:
             host = specification(np.random.default_rng(2 * index))
             try:
                 arguments, bound = checked_launch(name, kernel, grid, block, host)
-            except AssertionError as error:
-                print(f"{name} {case}: WRONG RESULT: {' '.join(str(error).split())[:300]}", flush=True)
+            except (AssertionError, cs.CudaError) as error:
+                print(f"{name} {case}: WRONG: {' '.join(str(error).split())[:300]}", flush=True)
                 wrong += 1
                 continue
             us = microseconds(kernel, grid, block, arguments)

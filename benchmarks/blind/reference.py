@@ -58,9 +58,7 @@ def n_body(before: Arguments, after: Arguments) -> None:
         d = body[:, :3] - body[i, :3]
         s = body[:, 3] * (np.square(d).sum(axis=1) + float(before[3])) ** -1.5
         expected = (d * s[:, None]).sum(axis=0)
-        np.testing.assert_allclose(
-            after[1][i], expected, rtol=1e-3, atol=1e-3 * np.abs(d * s[:, None]).sum() / 100
-        )
+        np.testing.assert_allclose(after[1][i], expected, rtol=1e-3, atol=1e-4 * np.abs(d * s[:, None]).sum())
 
 
 def jacobi(before: Arguments, after: Arguments) -> None:
