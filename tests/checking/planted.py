@@ -80,6 +80,11 @@ class Sources:
             self.modules[device.name, mended] = cs.Module(source, file_name="planted.cu", options=options)
         return self.modules[device.name, mended]
 
+    def kernel_at(self, line: int) -> str | None:
+        """The kernel whose source has this line of the file."""
+        begun = [kernel for kernel, begin in self.begins.items() if begin < line <= self.text.count("\n")]
+        return begun[-1] if begun else None
+
     def line(self, case: Planted, comment: str) -> str:
         line = case.line(comment)
         return "" if line is None else f"planted.cu:{self.begins[case.kernel] + line}"
