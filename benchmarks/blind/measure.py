@@ -1,12 +1,13 @@
 """Measures the launches of corpus.py, or simulates them: python benchmarks/blind/measure.py [DEVICE] [KERNEL ...].
 
-Without names of kernels, the microseconds of each launch go to h200.csv beside this file if DEVICE is a GPU (cuda:0), and
-to simulated.csv if it is a simulated device (host:0, which is the default). Each first launch is checked against NumPy
-(reference.py). A GPU then launches twelve times between two events, nine times over; the result is the median for one
-launch. A simulated device takes the same time each time, so one launch is enough.
+DEVICE is a GPU (cuda:0), or the model of a simulated device (h200, which is the default, or h100). Without names of
+kernels, the microseconds of each launch go to a file beside this one: h200.csv or h100.csv, after the name of the GPU,
+or simulated_h200.csv, after the model. Each first launch is checked against NumPy (reference.py). A GPU then launches
+twelve times between two events, nine times over; the result is the median for one launch. A simulated device takes the
+same time each time, so one launch is enough.
 
-The simulated times were written before the kernels ran on a GPU for the first time. If both files are there, the script
-prints a row for each launch, and how far the times are apart.
+The simulated times were written before the kernels ran on a GPU for the first time. If the other file of the GPU or
+model is there, the script prints a row for each launch, and how far the times are apart.
 """
 
 from __future__ import annotations
@@ -87,10 +88,12 @@ def compare(
     )
 
 
-def main(device: str = "host:0", *names: str) -> int:
+def main(device: str = "h200", *names: str) -> int:
     os.environ.pop("CUSCOPE_KERNEL_TIME", None)
-    cs.set_device(cs.Device(device))
-    simulated = cs.current_device().simulated
+    simulated = ":" not in device
+    cs.set_device(cs.add_host_device(device) if simulated else cs.Device(device))
+    gpu = device if simulated else cs.current_device().name.split()[1].lower()  # "NVIDIA H200"
+    files = {False: FOLDER / f"{gpu}.csv", True: FOLDER / f"simulated_{gpu}.csv"}
     rows, wrong = [], 0
     for index, (name, source, cases) in enumerate(corpus.K):
         if names and name not in names:
@@ -110,13 +113,12 @@ def main(device: str = "host:0", *names: str) -> int:
             took = time.perf_counter() - began
             print(f"{name:<16} {case} {us:10.2f} us {bound:<14} right, {took:.1f} s", flush=True)
     if not names:
-        with (FOLDER / ("simulated.csv" if simulated else "h200.csv")).open("w", newline="") as text:
+        with files[simulated].open("w", newline="") as text:
             writer = csv.writer(text, lineterminator="\n")
             writer.writerow(["kernel", "case", "us", *(["bound"] if simulated else [])])
             writer.writerows(rows)
-    files = [FOLDER / "h200.csv", FOLDER / "simulated.csv"]
-    if all(file.exists() for file in files):
-        compare(*map(read, files))
+    if all(file.exists() for file in files.values()):
+        compare(read(files[False]), read(files[True]))
     return int(wrong > 0)
 
 
