@@ -27,8 +27,8 @@ CUSCOPE_INLINE double to_odd(T value) {
     return add_to_odd(static_cast<double>(value - low), static_cast<double>(low));
 }
 
-// `value` is a From (a number of 8 or 16 bits counts as a float), and integral. Returns the nearest To; for a NaN, the
-// same as saturated().
+// `value` is a From (a number of 8 or 16 bits counts as a float), and integral. Returns the nearest To; for a
+// NaN, the same as saturated().
 template <class To, class From = float>
 CUSCOPE_INLINE To saturated_to(double value) {
     if constexpr (sizeof(To) >= 4) {
