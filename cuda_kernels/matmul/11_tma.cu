@@ -8,15 +8,18 @@
 // arrive while a tile of C is written. Two neighbouring blocks (a cluster) have the same columns of C: each
 // copies half of their slab of B, for both.
 //
+// Float is rounded to the 10 bits of fraction of tf32 by TMA. A must not be stored transposed then, and B
+// must be.
+//
 // Needs: A, B at multiples of 16 bytes, with rows (and matrices of a batch) multiples of 16 bytes apart;
 // compute capability 9.0, compiled for sm_90a.
 #include "tma_slabs.cuh"
 
-template <class Out, int BlockN, int Stages, int Cluster, bool TransposedA, bool TransposedB>
-struct TmaProduct : TmaSlabs<Out, BlockN, Stages, Cluster, TransposedA, TransposedB> {
-    using Slabs = TmaSlabs<Out, BlockN, Stages, Cluster, TransposedA, TransposedB>;
+template <class T, class Out, int BlockN, int Stages, int Cluster, bool TransposedA, bool TransposedB>
+struct TmaProduct : TmaSlabs<T, Out, BlockN, Stages, Cluster, TransposedA, TransposedB> {
+    using Slabs = TmaSlabs<T, Out, BlockN, Stages, Cluster, TransposedA, TransposedB>;
     using Tiling = typename Slabs::Tiling;
-    using Slabs::copy_slabs, Slabs::release, Slabs::store_tile;
+    using Slabs::copy_slabs, Slabs::depth, Slabs::multiply_slabs, Slabs::release, Slabs::store_tile;
     using Slabs::p, Slabs::order, Slabs::stages, Slabs::full, Slabs::empty;
 
     // For one thread: copies the slabs of all tiles, after the kernel before this one.
@@ -35,7 +38,6 @@ struct TmaProduct : TmaSlabs<Out, BlockN, Stages, Cluster, TransposedA, Transpos
         }
     }
 
-    template <class T>
     __device__ __forceinline__ void multiply(const TensorMap& c_map, Out* c) const {
         Turn<Stages> turn;
         float sums[BlockN / 2];
@@ -43,7 +45,7 @@ struct TmaProduct : TmaSlabs<Out, BlockN, Stages, Cluster, TransposedA, Transpos
             int previous = -1;
             for (int k = 0; k < p.k; k += depth, turn.next()) {
                 full[turn.stage].wait(turn.parity);
-                Slabs::template multiply_slabs<T>(sums, stages + turn.stage * Tiling::stage_bytes, k > 0);
+                multiply_slabs(sums, stages + turn.stage * Tiling::stage_bytes, k > 0);
                 wait_for_products<1>();
                 if (previous >= 0) release(previous);
                 previous = turn.stage;
@@ -65,14 +67,13 @@ __global__ void __launch_bounds__(tma_threads, 1) __cluster_dims__(Cluster, 1, 1
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(__CUSCOPE_HOST__)
     __trap();
 #else
-    using Product = TmaProduct<Out, BlockN, Stages, Cluster, TransposedA, TransposedB>;
+    using Product = TmaProduct<T, Out, BlockN, Stages, Cluster, TransposedA, TransposedB>;
     extern __shared__ __align__(1024) char shared[];
     auto* const full = reinterpret_cast<Barrier*>(shared + Product::Tiling::barriers_from);
     const Product product{{p, TileOrder(p, batch, group, Cluster * rows, BlockN), shared, full, full + Stages,
                            static_cast<int>(blockIdx.x % Cluster)}};
     run_block<Stages, Cluster>(
-        product.full, product.empty, [&] { product.copy(a, b); },
-        [&] { product.template multiply<T>(c_map, c); });
+        product.full, product.empty, [&] { product.copy(a, b); }, [&] { product.multiply(c_map, c); });
 #endif
 }
 
@@ -96,4 +97,7 @@ INSTANCE(__nv_bfloat16, __nv_bfloat16, 256, 4, 1)
 INSTANCE(__nv_bfloat16, __nv_bfloat16, 192, 4, 2)
 INSTANCE(__nv_bfloat16, __nv_bfloat16, 192, 4, 1)
 INSTANCE(__nv_bfloat16, __nv_bfloat16, 128, 6, 2)
+LAYOUT(float, float, 256, 4, 2, false, true)
+LAYOUT(float, float, 192, 4, 2, false, true)
+LAYOUT(float, float, 128, 6, 2, false, true)
 #endif

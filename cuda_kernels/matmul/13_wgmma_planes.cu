@@ -14,35 +14,29 @@
 // lowest plane first; width is k rounded up to a multiple of 16. One matrix, no batch; compute
 // capability 9.0, compiled for sm_90a.
 #include "passes.cuh"
-#include "tma_block.cuh"
+#include "tma_slabs.cuh"
 
 template <class T, int BlockN, int Stages, int Cluster>
-struct PlanesProduct : TmaBlock<T, BlockN, Stages, Cluster> {
-    using Block = TmaBlock<T, BlockN, Stages, Cluster>;
-    using Tiling = typename Block::Tiling;
-    using Block::copy_share, Block::release, Block::store_tile;
-    using Block::p, Block::order, Block::stages, Block::full, Block::empty, Block::rank;
-    static constexpr int size = sizeof(T), depth = row_bytes;
+struct PlanesProduct : TmaSlabs<unsigned char, T, BlockN, Stages, Cluster, false, true> {
+    using Slabs = TmaSlabs<unsigned char, T, BlockN, Stages, Cluster, false, true>;
+    using Tiling = typename Slabs::Tiling;
+    using Slabs::copy_slabs, Slabs::depth, Slabs::multiply_slabs, Slabs::release, Slabs::store_tile;
+    using Slabs::p, Slabs::order, Slabs::stages, Slabs::full, Slabs::empty;
+    static constexpr int size = sizeof(T);
     static constexpr bool wide = size == 8;
 
     // For one thread: copies the slabs of all passes of all tiles, after the kernel before this one.
     __device__ void copy(const TensorMap& a, const TensorMap& b) const {
         wait_for_kernel_before();
-        constexpr int share = BlockN / Cluster;
         Turn<Stages> turn;
         for (unsigned i = blockIdx.x / Cluster; i < order.count; i += gridDim.x / Cluster) {
             const TileOrder::Place place = order.place(i);
-            const int row = (place.row * Cluster + rank) * rows,
-                      column = place.column * BlockN + rank * share;
             for (Pass pass{size - 1}; pass.level >= 0; pass.next()) {
                 for (int k = 0; k < p.k; k += depth, turn.next()) {
                     empty[turn.stage].wait(turn.parity ^ 1);
-                    Barrier& arrived = full[turn.stage];
-                    arrived.arrive_and_expect(Tiling::stage_bytes);
-                    char* const stage = stages + turn.stage * Tiling::stage_bytes;
-                    load_box(stage, a, k, row, pass.a, arrived);
-                    copy_share(stage + Tiling::a_bytes + rank * share * row_bytes, b, k, column,
-                               pass.level - pass.a, arrived);
+                    full[turn.stage].arrive_and_expect(Tiling::stage_bytes);
+                    copy_slabs(a, pass.a, b, pass.level - pass.a, place, k,
+                               stages + turn.stage * Tiling::stage_bytes, full[turn.stage]);
                 }
             }
         }
@@ -51,7 +45,6 @@ struct PlanesProduct : TmaBlock<T, BlockN, Stages, Cluster> {
     // Multiplies the slabs of all passes with the same i + j as if they were one pass, so that products are
     // under way at its end alone.
     __device__ __forceinline__ void multiply(const TensorMap& c_map, T* c) const {
-        const int a_from = threadIdx.x / 128 * 64 * row_bytes;  // the first of the warpgroup's rows
         const int slabs_of_pass = (p.k + depth - 1) / depth;
         // An unsigned sum of 32 bits holds so many products: 65536 x 255 x 255 < 2^32. Numbers of 4 bytes
         // stay in `sums`: what wraps around there wraps around in the result.
@@ -69,15 +62,8 @@ struct PlanesProduct : TmaBlock<T, BlockN, Stages, Cluster> {
                     int previous = -1;
                     for (int slab = 0; slab < min(left, most_slabs); ++slab, turn.next()) {
                         full[turn.stage].wait(turn.parity);
-                        const char* const stage = stages + turn.stage * Tiling::stage_bytes;
-                        fence_warpgroup();
-#pragma unroll
-                        for (int j = 0; j < row_bytes / 32; ++j)
-                            multiply_add(static_cast<unsigned char>(0), sums,
-                                         matrix_at(stage + a_from + j * 32, 0, 8 * row_bytes),
-                                         matrix_at(stage + Tiling::a_bytes + j * 32, 0, 8 * row_bytes),
-                                         slab > 0 || j > 0 || (!wide && level < size - 1));
-                        commit_products();
+                        multiply_slabs(sums, stages + turn.stage * Tiling::stage_bytes,
+                                       slab > 0 || (!wide && level < size - 1));
                         wait_for_products<1>();
                         if (previous >= 0) release(previous);
                         previous = turn.stage;
@@ -119,8 +105,8 @@ __global__ void __launch_bounds__(tma_threads, 1) __cluster_dims__(Cluster, 1, 1
     using Product = PlanesProduct<T, BlockN, Stages, Cluster>;
     extern __shared__ __align__(1024) char shared[];
     auto* const full = reinterpret_cast<Barrier*>(shared + Product::Tiling::barriers_from);
-    const Product product{{p, TileOrder(p, batch, group, Cluster * rows, BlockN), shared, full, full + Stages,
-                           static_cast<int>(blockIdx.x % Cluster)}};
+    const Product product{{{p, TileOrder(p, batch, group, Cluster * rows, BlockN), shared, full,
+                            full + Stages, static_cast<int>(blockIdx.x % Cluster)}}};
     run_block<Stages, Cluster>(
         product.full, product.empty, [&] { product.copy(a, b); }, [&] { product.multiply(c_map, c); });
 #endif

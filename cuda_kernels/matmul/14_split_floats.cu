@@ -20,10 +20,10 @@
 #include "tma_slabs.cuh"
 
 template <int BlockN, int Stages, int Cluster, int SlabsOfSum, bool TransposedA, bool TransposedB>
-struct SplitProduct : TmaSlabs<float, BlockN, Stages, Cluster, TransposedA, TransposedB> {
-    using Slabs = TmaSlabs<float, BlockN, Stages, Cluster, TransposedA, TransposedB>;
+struct SplitProduct : TmaSlabs<__nv_bfloat16, float, BlockN, Stages, Cluster, TransposedA, TransposedB> {
+    using Slabs = TmaSlabs<__nv_bfloat16, float, BlockN, Stages, Cluster, TransposedA, TransposedB>;
     using Tiling = typename Slabs::Tiling;
-    using Slabs::copy_slabs, Slabs::release, Slabs::store_tile;
+    using Slabs::copy_slabs, Slabs::depth, Slabs::multiply_slabs, Slabs::release, Slabs::store_tile;
     using Slabs::p, Slabs::order, Slabs::stages, Slabs::full, Slabs::empty;
     static constexpr int parts = 3;
 
@@ -59,8 +59,7 @@ struct SplitProduct : TmaSlabs<float, BlockN, Stages, Cluster, TransposedA, Tran
                 int previous = -1;
                 for (int slab = 0; slab < min(left, SlabsOfSum); ++slab, turn.next()) {
                     full[turn.stage].wait(turn.parity);
-                    Slabs::template multiply_slabs<__nv_bfloat16>(
-                        sums, stages + turn.stage * Tiling::stage_bytes, slab > 0);
+                    multiply_slabs(sums, stages + turn.stage * Tiling::stage_bytes, slab > 0);
                     if constexpr (SlabsOfSum > 1) {
                         wait_for_products<1>();
                         if (previous >= 0) release(previous);

@@ -31,7 +31,7 @@ struct Instance {
     bool few_rows = false;  // for C of at most tile_m rows: memory is its limit
     // Reads and writes boxes, by tensor maps. It is launched with no more blocks than the device holds, and
     // each computes tiles until none is left; its arguments are in 11_tma.cu. A and B may be stored
-    // transposed: kernel_for() has the name.
+    // transposed: kernel_for() has the name. With tf32, A must not be, and B must.
     bool boxes = false;
     int cluster = 1;  // blocks that compute tiles with the same columns
     // Multiplies the bytes of integers. to_planes divides the operands into them before, so alignment does
@@ -263,8 +263,10 @@ inline int tma_shared_bytes(const Tma& t, int out_bytes) {
 }
 
 inline void add_tma(std::vector<Instance>& to) {
-    for (const std::string_view type : {"float16", "bfloat16"})
+    for (const std::string_view type : {"float16", "bfloat16", "float32"})
         for (const Tma& t : tma) {
+            const bool tf32 = type == "float32";
+            if (tf32 && t.cluster == 1) continue;
             const std::string cpp(element(type)->cpp);
             to.push_back({.rung = "11_tma",
                           .kernel = "tma<" + cpp + ", " + cpp + ", " + std::to_string(t.block_n) + ", " +
@@ -280,6 +282,7 @@ inline void add_tma(std::vector<Instance>& to) {
                           .only_capability = 90,
                           .aligned_a = true,
                           .aligned_b = true,
+                          .tf32 = tf32,
                           .efficiency = t.efficiency,
                           .boxes = true,
                           .cluster = t.cluster});
@@ -416,15 +419,14 @@ inline std::string kernel_for(const Instance& i, bool transposed_a, bool transpo
 struct Box {
     int x, y;
 };
-inline Box box_of_a(bool transposed) { return transposed ? Box{64, 64} : Box{64, 128}; }
+inline Box box_of_a(bool transposed, int element_bytes = 2) {
+    return transposed ? Box{64, 64} : Box{128 / element_bytes, 128};
+}
 // The blocks of a cluster share the panels of 64 columns of B, or the steps of k of each.
-inline Box box_of_b(const Instance& i, bool transposed) {
-    if (transposed) return {64, i.tile_n / i.cluster};
+inline Box box_of_b(const Instance& i, bool transposed, int element_bytes = 2) {
+    if (transposed) return {128 / element_bytes, i.tile_n / i.cluster};
     return {64, i.tile_n / 64 % i.cluster == 0 ? 64 : 64 / i.cluster};
 }
-// The planes of bytes of rung 13: 128 bytes of k.
-inline Box box_of_plane_a() { return {128, 128}; }
-inline Box box_of_plane_b(const Instance& i) { return {128, i.tile_n / i.cluster}; }
 inline Box box_of_c(const Instance& i) { return {128 / element(i.out)->size, 16}; }
 inline constexpr int clusters_down = 8;  // clusters of tiles whose columns are taken together
 

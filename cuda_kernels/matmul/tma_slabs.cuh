@@ -1,18 +1,21 @@
-// The slabs of blocks that multiply elements of 2 bytes: 64 steps of k, from matrices that may be stored
-// transposed.
+// The slabs of A and B that a block multiplies at a time: 128 bytes along k. Matrices of elements of 2 bytes
+// may be stored either way. wgmma takes others only if neighbours in memory are along k: B has to be stored
+// transposed, and A not.
 #pragma once
 
 #include "tma_block.cuh"
 
-constexpr int depth = 64, panel_columns = 64;  // elements
+constexpr int panel_columns = 64;  // elements
 // A panel has 64 neighbours in memory; the slab of A is two panels if A is transposed.
-constexpr int panel_bytes = depth * row_bytes;
+constexpr int panel_bytes = 64 * row_bytes;
 
-template <class Out, int BlockN, int Stages, int Cluster, bool TransposedA, bool TransposedB>
+template <class T, class Out, int BlockN, int Stages, int Cluster, bool TransposedA, bool TransposedB>
 struct TmaSlabs : TmaBlock<Out, BlockN, Stages, Cluster> {
     using Block = TmaBlock<Out, BlockN, Stages, Cluster>;
     using Tiling = typename Block::Tiling;
     using Block::copy_share, Block::rank;
+    static_assert(sizeof(T) == 2 || (!TransposedA && TransposedB), "neighbours in memory are along k");
+    static constexpr int depth = row_bytes / sizeof(T);  // elements
     static constexpr int panels = BlockN / panel_columns;
     static constexpr bool whole_panels = panels % Cluster == 0;  // else a block copies half of each
 
@@ -46,17 +49,16 @@ struct TmaSlabs : TmaBlock<Out, BlockN, Stages, Cluster> {
         }
     }
 
-    // Starts the products of the warpgroup's rows of A with B; the first replaces the sums if `adds` is
-    // false.
-    template <class T>
-    static __device__ __forceinline__ void multiply_slabs(float (&sums)[BlockN / 2], const char* stage,
+    // Starts the products of the warpgroup's rows of A with B; they replace the sums if `adds` is false.
+    template <class Sum>
+    static __device__ __forceinline__ void multiply_slabs(Sum (&sums)[BlockN / 2], const char* stage,
                                                           bool adds) {
-        // The first of the warpgroup's rows of A, and the distances from 16 steps of k to the next.
+        // The first of the warpgroup's rows of A, and the distances from 32 bytes of k to the next.
         const int a_from = threadIdx.x / 128 * (TransposedA ? panel_bytes : 64 * row_bytes);
         constexpr int a_step = TransposedA ? 16 * row_bytes : 32, b_step = TransposedB ? 32 : 16 * row_bytes;
         fence_warpgroup();
 #pragma unroll
-        for (int j = 0; j < depth / 16; ++j)
+        for (int j = 0; j < row_bytes / 32; ++j)
             multiply_add<TransposedA, !TransposedB>(
                 T(), sums, matrix_at(stage + a_from + j * a_step, panel_bytes, 8 * row_bytes),
                 matrix_at(stage + Tiling::a_bytes + j * b_step, panel_bytes, 8 * row_bytes), adds || j > 0);

@@ -101,20 +101,26 @@ PRODUCTS(__nv_bfloat16, 64, "128", "bf16", "%64", "%65", "%66")
 PRODUCTS(__nv_bfloat16, 96, "192", "bf16", "%96", "%97", "%98")
 PRODUCTS(__nv_bfloat16, 128, "256", "bf16", "%128", "%129", "%130")
 
-// The same for bytes, whose neighbours in memory are along k in both factors. The sums wrap around.
-#define PRODUCTS_OF_BYTES(count, columns, at_a, at_b, at_adds)                                         \
-    __device__ __forceinline__ void multiply_add(unsigned char, int(&d)[count], unsigned long long a,  \
-                                                 unsigned long long b, bool adds = true) {             \
-        asm volatile("{\n.reg .pred adds;\nsetp.ne.s32 adds, " at_adds                                 \
-                     ", 0;\nwgmma.mma_async.sync.aligned.m64n" columns "k32.s32.u8.u8 {" NAMES_##count \
-                     "}, " at_a ", " at_b ", adds;\n}"                                                 \
-                     : SUMS_##count("+r")                                                              \
-                     : "l"(a), "l"(b), "r"(static_cast<int>(adds)));                                   \
+// The same for float, rounded to tf32, and for bytes, of which the sums wrap around. Neighbours in memory
+// have to be along k in both factors.
+#define PRODUCTS_ALONG_K(Type, Sum, count, shape, in, at_a, at_b, at_adds, factors)                         \
+    template <bool RowsInMemoryA = false, bool ColumnsInMemoryB = false>                                    \
+    __device__ __forceinline__ void multiply_add(Type, Sum(&d)[count], unsigned long long a,                \
+                                                 unsigned long long b, bool adds = true) {                  \
+        static_assert(!RowsInMemoryA && !ColumnsInMemoryB, "neighbours in memory are along k");             \
+        asm volatile("{\n.reg .pred adds;\nsetp.ne.s32 adds, " at_adds                                      \
+                     ", 0;\nwgmma.mma_async.sync.aligned." shape " {" NAMES_##count "}, " at_a ", " at_b    \
+                                                                                    ", adds" factors ";\n}" \
+                     : SUMS_##count(in)                                                                     \
+                     : "l"(a), "l"(b), "r"(static_cast<int>(adds)));                                        \
     }
-PRODUCTS_OF_BYTES(64, "128", "%64", "%65", "%66")
-PRODUCTS_OF_BYTES(128, "256", "%128", "%129", "%130")
+PRODUCTS_ALONG_K(float, float, 64, "m64n128k8.f32.tf32.tf32", "+f", "%64", "%65", "%66", ", 1, 1")
+PRODUCTS_ALONG_K(float, float, 96, "m64n192k8.f32.tf32.tf32", "+f", "%96", "%97", "%98", ", 1, 1")
+PRODUCTS_ALONG_K(float, float, 128, "m64n256k8.f32.tf32.tf32", "+f", "%128", "%129", "%130", ", 1, 1")
+PRODUCTS_ALONG_K(unsigned char, int, 64, "m64n128k32.s32.u8.u8", "+r", "%64", "%65", "%66", "")
+PRODUCTS_ALONG_K(unsigned char, int, 128, "m64n256k32.s32.u8.u8", "+r", "%128", "%129", "%130", "")
 
-#undef PRODUCTS_OF_BYTES
+#undef PRODUCTS_ALONG_K
 #undef PRODUCTS
 #undef PRODUCT
 #undef NAMES_128

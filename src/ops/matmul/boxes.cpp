@@ -9,8 +9,9 @@ Boxes Boxes::of(const matmul::Instance& instance, Type in, bool transposed_a, bo
             type_named(instance.out),
             transposed_a,
             transposed_b,
-            matmul::box_of_a(transposed_a),
-            matmul::box_of_b(instance, transposed_b),
+            instance.tf32,
+            matmul::box_of_a(transposed_a, static_cast<int>(size_of(in))),
+            matmul::box_of_b(instance, transposed_b, static_cast<int>(size_of(in))),
             matmul::box_of_c(instance)};
 }
 
@@ -19,8 +20,8 @@ void Boxes::run(const core::Kernel& kernel, const Launch& launch, const core::St
                 std::byte* product, const Problem& p, int count) const {
     const auto stored = [&](std::byte* first, int height, int width, bool transposed, std::int64_t line,
                             std::int64_t matrix) {
-        return transposed ? Stored{in, first, height, width, count, line, matrix}
-                          : Stored{in, first, width, height, count, line, matrix};
+        return transposed ? Stored{in, first, height, width, count, line, matrix, tf32}
+                          : Stored{in, first, width, height, count, line, matrix, tf32};
     };
     multiply_boxes(kernel, launch, stream, memories,
                    {stored(left, p.m, p.k, transposed_a, p.a_row, p.a_batch), a},

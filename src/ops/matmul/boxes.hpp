@@ -14,7 +14,7 @@ namespace cuscope::ops {
 // after another; its distance from one row to the next in a Problem is that from one column to the next.
 struct Boxes {
     Type in{}, out{};
-    bool transposed_a = false, transposed_b = false;
+    bool transposed_a = false, transposed_b = false, tf32 = false;
     matmul::Box a{}, b{}, c{};
 
     static Boxes of(const matmul::Instance& instance, Type in, bool transposed_a, bool transposed_b);

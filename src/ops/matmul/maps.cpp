@@ -42,7 +42,7 @@ TensorMapBytes map_of(core::Device& device, const InBoxes& of) {
     const auto& [m, box] = of;
     const auto size = static_cast<std::uint64_t>(size_of(m.type));
     TensorMapDescription d;
-    d.type = map_type(m.type);
+    d.type = m.tf32 ? TensorMapType::tfloat32 : map_type(m.type);
     d.rank = 3;
     d.address = m.first;
     d.extents = {static_cast<std::uint64_t>(m.length), static_cast<std::uint64_t>(m.lines),

@@ -16,6 +16,7 @@ struct Stored {
     std::byte* first;
     std::int64_t length, lines, matrices;
     std::int64_t line, matrix;  // distances in elements
+    bool tf32 = false;          // floats are rounded to tf32 on their way to shared memory
 
     static Stored all_of(const Array& matrices) {  // one behind the other, with neither distance
         const std::int64_t lines = matrices.shape[1], length = matrices.shape[2];

@@ -45,7 +45,7 @@ constexpr std::array ideas{
          "matrix instructions of a warp"},
     Idea{"wgmma", "float16 or bfloat16; compute capability 9.0",
          "matrix instructions of four warps, which read shared memory by themselves"},
-    Idea{"tma", "float16 or bfloat16; compute capability 9.0",
+    Idea{"tma", "float16, bfloat16, or float32 rounded to tf32; compute capability 9.0",
          "the same; TMA copies whole boxes, and blocks stay for many tiles; reads transposed operands as "
          "well"},
     Idea{"byte_planes", "integers of 32 or 64 bits; compute capability 8.0",
@@ -455,7 +455,7 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
         throw std::invalid_argument(
             "variant: 'native' is there on simulated devices alone; see matmul.variants()");
     // Kernels with boxes also read operands that are stored transposed.
-    const bool stored_a = !natively && has_columns(a, c.type), stored_b = !natively && has_columns(b, c.type);
+    bool stored_a = !natively && has_columns(a, c.type), stored_b = !natively && has_columns(b, c.type);
     if (!stored_a) a = in_rows(a, c.type, stream);
     if (!stored_b) b = in_rows(b, c.type, stream);
     Launches launches;
@@ -470,8 +470,12 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
                 : plan::Choice{&instance_of(std::string(variant), shape, c.type, packs, device), {}, {}};
         const plan::Instance& instance = *choice.instance;
         const bool boxes = instance.boxes && !instance.planes && choice.split.parts() == 1;
-        if (stored_a && !boxes) a = in_rows(a, c.type, stream);
-        if (stored_b && !boxes) b = in_rows(b, c.type, stream);
+        if (stored_a && (!boxes || instance.tf32)) a = in_rows(a, c.type, stream), stored_a = false;
+        if (stored_b && !boxes) b = in_rows(b, c.type, stream), stored_b = false;
+        if (boxes && instance.tf32 && !(stored_b && has_map(b) && in_packs(transposed(b)))) {
+            const Array columns = packed(transposed(b), c.type, stream);
+            b = transposed(in_packs(columns) ? columns : to_packs(columns, stream)), stored_b = true;
+        }
         if (boxes && !instance.parts && !has_map(a)) a = packed(a, c.type, stream);
         if (boxes && !instance.parts && !has_map(b)) b = packed(b, c.type, stream);
         if (instance.aligned_a && !(stored_a && boxes) && !in_packs(a)) a = to_packs(a, stream);

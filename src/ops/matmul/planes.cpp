@@ -30,8 +30,8 @@ Planes Planes::of(core::Device& device, Type type, const matmul::Instance& insta
     made.to_planes_ = library.kernel("matmul/to_planes", "to_planes" + number);
     if (instance.boxes) {
         made.to_transposed_planes_ = library.kernel("matmul/to_planes", "to_transposed_planes" + number);
-        made.a_ = matmul::box_of_plane_a();
-        made.b_ = matmul::box_of_plane_b(instance);
+        made.a_ = matmul::box_of_a(false, 1);
+        made.b_ = matmul::box_of_b(instance, true, 1);
         made.c_ = matmul::box_of_c(instance);
     }
     return made;
