@@ -46,8 +46,8 @@ inline double cost(const Instance& i, const Shape& shape, const Device& device) 
                          element(i.in)->size;
     if (!i.boxes) return work;
     // These blocks start later: at n = 256 on an H200, by 2 microseconds in comparison with rung 09. 1.5 of
-    // them, in multiplications for one step of k.
-    const double start = 2.1e6 / static_cast<double>(shape.k);
+    // them, in multiplications for one step of k. Blocks with several tiles make up for it.
+    const double start = each > 1 ? 0 : 2.1e6 / static_cast<double>(shape.k);
     return start + (i.cluster == 1 && bytes > 100e6 ? 1.1 * work : work);
 }
 
@@ -123,24 +123,26 @@ inline double seconds(const Instance& i, const Shape& shape, const Split& split,
 
 // Is the product large enough to divide its operands into bytes first? Passes over a short k, and tiles with
 // few rows, would leave the tensor cores idle.
-inline bool planes_pay(const Shape& shape) {
+inline bool planes_pay(const Instance& i, const Shape& shape) {
     const double products =
         static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
-    return std::min(shape.m, shape.n) >= 128 && shape.k >= 128 && products >= 0x1p29;
+    return std::min(shape.m, shape.n) >= 128 && shape.k >= (i.boxes ? 64 : 128) && products >= 0x1p29;
 }
 
 // The same for parts of floats. Where k is short or there are few tiles (of which others split k), the error
 // could be greater than that of other products of floats.
 inline bool parts_pay(const Shape& shape) {
-    return std::min(shape.m, shape.n) >= 512 && shape.k >= 1024 && shape.m * shape.n >= 1LL << 20;
+    return std::min(shape.m, shape.n) >= 512 && shape.k >= 768 && shape.m * shape.n >= 1LL << 19;
 }
 
 // Are operands that cannot be read 16 bytes at a time copied for the tensor cores? For double, which gains
-// less and has more bytes, only if each copied element is used often.
+// less and has more bytes, only if each copied element is used often. For bytes, which are small, the
+// launches of the copies have to pay.
 inline bool copies_pay(std::string_view type, const Shape& shape) {
     if (type == "float64")
         return std::min(shape.m, shape.n) >= 256 && shape.m * shape.n * shape.k >= 1LL << 27;
-    return type == "float16" || type == "bfloat16" || element(type)->size == 1;
+    if (element(type)->size == 1) return shape.k >= 1024 || shape.m * shape.n * shape.k >= 1LL << 26;
+    return type == "float16" || type == "bfloat16";
 }
 
 struct Choice {
@@ -158,7 +160,8 @@ inline Choice choose_split(const Shape& shape, std::string_view type, const Devi
     const long long unit = 128 / size, most = shape.k / (8 * unit);  // a part has eight slabs or more
     double time = 0.82 * seconds(whole, shape, device);
     for (const Instance& i : instances()) {
-        if (i.few_rows ? shape.m > i.tile_m : i.efficiency == 0 || i.tf32 || i.parts) continue;
+        if (i.few_rows ? shape.m > i.tile_m : i.efficiency == 0 || i.tf32 || i.parts || i.tile_m == 16)
+            continue;
         if (i.in != type || i.out != sum_type(type) || !runs_on(i, device)) continue;
         if (!in_packs && (i.aligned_b || i.aligned_a)) continue;
         const long long blocks = i.blocks(shape.m, shape.n);
@@ -205,7 +208,7 @@ inline Choice choose(const Shape& shape, std::string_view in, std::string_view o
         if (i.efficiency == 0 || i.tf32 || !same(i.in, type) || !same(i.out, result) || !runs_on(i, device))
             continue;
         if (!in_packs && (i.aligned_b || i.aligned_a)) continue;
-        if ((i.planes && !planes_pay(shape)) || (i.parts && !parts_pay(shape))) continue;
+        if ((i.planes && !planes_pay(i, shape)) || (i.parts && !parts_pay(shape))) continue;
         if (!best || cost(i, shape, device) < cost(*best, shape, device)) best = &i;
     }
     if (!best)
