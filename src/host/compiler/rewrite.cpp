@@ -19,7 +19,8 @@ namespace {
 
 // The longest kernel, in tokens, that always becomes a part of the loop over a block's threads. The compiler
 // compiles such a kernel twice, because a kernel also needs a function of its own, whose symbol is its name.
-// A call takes about half a nanosecond for each thread, which counts for short kernels alone.
+// A call takes about half a nanosecond for each thread, and six where the threads wait at a barrier, which
+// itself takes fifty or more. This counts for short kernels alone.
 constexpr std::size_t most_inlined = 256;
 
 class Rewriter {
