@@ -263,6 +263,20 @@ def test_fault_in_an_image_without_readable_lines_names_block_and_thread(
     assert "kernel.cu:" not in said
 
 
+@pytest.mark.usefixtures("compiler")
+def test_of_two_equal_long_kernels_each_has_its_own_lines():
+    steps = "\n".join(f"    v = (v ^ {0x5BD1E995 + i}u) * 3 + (v >> 7);" for i in range(40))
+    body = f"{{\n    unsigned v = threadIdx.x + 1;\n{steps}\n    x[1LL << 40] = v;\n}}\n"
+    first = f"__global__ void first(unsigned* x) {body}"
+    source = f"{first}__global__ void second(unsigned* x) {body}"
+
+    for name, line in (("first", first.count("\n") - 1), ("second", source.count("\n") - 1)):
+        with cs.add_host_device("h200"):
+            cs.Module(source)[name][1, 1](cs.zeros(4, np.uint32))
+            with pytest.raises(cs.CudaError, match=rf"kernel '{name}'.* in kernel.cu:{line}, "):
+                cs.synchronize()
+
+
 def test_two_compilations_give_the_same_image(device):
     images = [cs.Module(KERNEL.format(statement="x[0] = inlined(x, 1)"), cache=False).image for _ in range(2)]
 

@@ -282,6 +282,16 @@ def test_damaged_image_is_refused(device, tmp_path, suffix, content):
         cs.Module.from_file(path)
 
 
+@pytest.mark.host_only("the image of a simulated device is machine code of this processor")
+def test_code_of_a_long_kernel_is_in_the_image_once(device):
+    constants = [0x5BD1E995A1B2C3D4 + 0x9E3779B97F4A7C15 * i & 2**63 - 1 for i in range(40)]
+    steps = "".join(f"v = (v ^ {constant}ull) * 3 + (v >> 7); " for constant in constants)
+
+    image = cs.Module(f"__global__ void mix(unsigned long long* x) {{ auto v = *x; {steps} *x = v; }}").image
+
+    assert [image.count(constant.to_bytes(8, "little")) for constant in constants] == [1] * len(constants)
+
+
 def test_truncated_image_is_refused(device, tmp_path):
     image = module(device).image
     for length in (10, 100, len(image) // 2, len(image) - 100):

@@ -17,6 +17,12 @@
 namespace cuscope::simt {
 namespace {
 
+// The longest kernel, in tokens, that always becomes a part of the loop over a block's threads. The compiler
+// compiles such a kernel twice, because a kernel also needs a function of its own, whose symbol is its name.
+// A call takes about half a nanosecond for each thread, and six where the threads wait at a barrier, which
+// itself takes fifty or more. This counts for short kernels alone.
+constexpr std::size_t most_inlined = 256;
+
 class Rewriter {
   public:
     Rewriter(std::string_view text, std::string_view only)
@@ -95,6 +101,10 @@ class Rewriter {
             !declarations_.has(declaration.begin, declaration.name_begin, "auto"))
             return problem(declaration.name_begin, "a __global__ function must have a void return type");
         if (declaration.body == no_token && !declaration.is_explicit_instantiation) return;
+        if (declaration.body != no_token && partner(declaration.body) - declaration.body <= most_inlined) {
+            for (std::size_t i = declaration.begin; i < head; ++i)
+                if (is(i, "__global__")) inlined_.insert(i);
+        }
         if (declaration.is_specialization) return;
         KernelSource kernel;
         kernel.scope = declaration.scope;
@@ -246,7 +256,11 @@ class Rewriter {
                 replace(i, i, "");
                 return i + 1;
             case Word::kernel:
-                replace(i, i, is(i - 1, "template") && i > 0 ? "" : "__attribute__((always_inline))");
+                // no_icf: of two equal kernels, faults would name the lines of one.
+                replace(i, i,
+                        is(i - 1, "template") && i > 0 ? ""
+                        : inlined_.count(i) != 0       ? "__attribute__((always_inline))"
+                                                       : "__attribute__((no_icf))");
                 return i + 1;
             case Word::force_inline:
                 replace(i, i, has_inline_near(i) ? "" : "inline");
@@ -590,6 +604,7 @@ class Rewriter {
     std::map<std::string_view, std::string> dynamic_shared_;  // declared at namespace scope: name, type
     Rewritten result_;
     std::set<std::string_view> own_functions_;  // the last part of each name
+    std::set<std::size_t> inlined_;             // the `__global__` of short kernels
     std::set<std::size_t> ends_do_;             // the `while` behind a braced `do`
     int open_do_ = 0;                           // nesting of `do` without braces before their `while`
     int unique_ = 0;

@@ -118,6 +118,11 @@ namespace cuscope {
 template <class Shape, class Element, class Do>
 CUSCOPE_INLINE void each(Element* x, unsigned pitch, bool column_major, Do act) {
     const unsigned first = static_cast<unsigned>(::cuscope_simt::lane()) * Shape::count;
+    // The fragment lies in memory, where other lanes read it, so an unrolled loop would only take longer to
+    // compile. Times come from images that unroll as they always did.
+#ifndef CUSCOPE_COUNTED
+#pragma GCC unroll 1
+#endif
     for (unsigned i = 0; i < Shape::count; ++i) {
         const unsigned row = (first + i) / Shape::columns, column = (first + i) % Shape::columns;
         act(x[i], column_major ? static_cast<decltype(sizeof(0))>(column) * pitch + row
