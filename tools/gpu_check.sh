@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks cuscope on a machine with a GPU. `install` builds and installs the package, `tests` runs the whole suite,
-# `counted_checks` and `checks` run the memory and race checkers over the tests that count memory and over the others,
-# `benchmarks` runs the benchmarks; without an argument all five run. The script writes
+# `counted_checks`, `checks` and `initchecks` run the memory and race checkers over the tests that count memory and over
+# the others, `benchmarks` runs the benchmarks; without an argument all six run. The script writes
 # docs/gpu-report.md with the results (and copies it to $OUT if that is set). $STEPS is a folder that keeps the results of
 # one part for the next. No network is needed: pybind11 and scikit-build-core are installed, or are wheels in the folder
 # $WHEELS. $WHEEL is a wheel of cuscope for this Python, to be installed without a build. A step that fails or takes too
@@ -99,25 +99,25 @@ counted_checks() {
     check initcheck_counted initcheck "counts_memory and not no_initcheck"
 }
 
-# Each part has a process of its own: a checker uses one processor, and makes the tests several times as slow.
+# Each part of the tests has a process of its own: a checker uses one processor, and makes the tests several times as
+# slow.
+declare -A parts=(
+    [kernels]="tests/operations"
+    [executor]="tests/executor"
+    [arrays]="tests/arrays tests/textures tests/interop"
+    [memory]="tests/memory"
+    [streams]="tests/streams"
+    [launching]="tests/launching tests/modules"
+    [graphs]="tests/graphs"
+    [semantics]="tests/semantics tests/faults"
+    [package]="tests/package"
+)
+
 checks() {
     local part
-    local -A parts=(
-        [kernels]="tests/operations"
-        [executor]="tests/executor"
-        [arrays]="tests/arrays tests/textures tests/interop"
-        [memory]="tests/memory"
-        [streams]="tests/streams"
-        [launching]="tests/launching tests/modules"
-        [graphs]="tests/graphs"
-        [semantics]="tests/semantics tests/faults"
-        [package]="tests/package"
-    )
     for part in "${!parts[@]}"; do
         # shellcheck disable=SC2086  # several folders
         check "memcheck_$part" "$memcheck" "not counts_memory" ${parts[$part]} >/dev/null &
-        [ "$part" = executor ] ||
-            check "initcheck_$part" initcheck "not counts_memory and not no_initcheck" ${parts[$part]} >/dev/null &
     done
     scale=1 check racecheck racecheck "not counts_memory and not no_racecheck" tests/modules tests/executor >/dev/null &
     check racecheck_matmul racecheck "not counts_memory and not no_racecheck" tests/operations/test_matmul*.py >/dev/null &
@@ -125,7 +125,19 @@ checks() {
         --ignore-glob='*test_matmul*' >/dev/null &
     check synccheck_kernels synccheck "not counts_memory" tests/operations >/dev/null &
     wait
-    cat "$steps"/{memcheck,initcheck,racecheck,synccheck}*.log
+    cat "$steps"/{memcheck,racecheck,synccheck}*.log
+}
+
+# Apart from the others: beside many processes, initcheck reports copies of memory that kernels have written.
+initchecks() {
+    local part
+    for part in "${!parts[@]}"; do
+        # shellcheck disable=SC2086  # several folders
+        [ "$part" = executor ] ||
+            check "initcheck_$part" initcheck "not counts_memory and not no_initcheck" ${parts[$part]} >/dev/null &
+    done
+    wait
+    cat "$steps"/initcheck*.log
 }
 
 benchmarks() {
@@ -147,7 +159,7 @@ benchmarks() {
     step host_benchmark 60 "$python" benchmarks/host.py
 }
 
-for part in "${@:-install tests counted_checks checks benchmarks}"; do
+for part in "${@:-install tests counted_checks checks initchecks benchmarks}"; do
     for name in $part; do "$name"; done
 done
 

@@ -61,7 +61,7 @@ def test_spans_agree_with_those_of_cupti(device, monkeypatch):
     def lengths():
         """The least length of each span: other processes may share the GPU, and their turns make spans longer."""
         found = []
-        for _ in range(8):
+        for _ in range(24):
             with cs.trace() as t:
                 spin(device, BUSY, stream)
                 x.copy_from(host, stream=stream)
