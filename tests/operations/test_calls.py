@@ -129,6 +129,7 @@ def test_devices_have_plans_of_their_own(device):
             np.testing.assert_array_equal(cs.matmul(x, x.T).to_host(), array @ array.T)
 
 
+@pytest.mark.no_initcheck("it does not see the writes of copies between strided arrays")
 def test_threads_call_at_once(device):
     arrays = [np.full((7, 5 + i), i, np.float32) for i in range(4)]
     wrong: list[object] = []

@@ -115,7 +115,7 @@ OBJECTS: dict[str, Callable[[World], Any]] = {
     "array without axes": lambda w: cs.zeros((), np.float32),
     "empty array": lambda w: cs.empty(0),
     "view": lambda w: cs.zeros((4, 4))[1:, ::2].T,
-    "array of a pool": lambda w: cs.MemoryPool().empty(10),
+    "array of a pool": lambda w: filled(cs.MemoryPool().empty(10)),
     "plain array": lambda w: filled(cs.empty_plain(3)),
     "pitched array": lambda w: filled(cs.empty_pitched((3, 5))),
     "managed array": lambda w: cs.empty_managed(3),
