@@ -60,10 +60,8 @@ struct SplitProduct : TmaSlabs<__nv_bfloat16, float, BlockN, Stages, Cluster, Tr
                 for (int slab = 0; slab < min(left, SlabsOfSum); ++slab, turn.next()) {
                     full[turn.stage].wait(turn.parity);
                     multiply_slabs(sums, stages + turn.stage * Tiling::stage_bytes, slab > 0);
-                    if constexpr (SlabsOfSum > 1) {
-                        wait_for_products<1>();
-                        if (previous >= 0) release(previous);
-                    }
+                    wait_for_products<1>();
+                    if (previous >= 0) release(previous);
                     previous = turn.stage;
                 }
                 wait_for_products<0>();

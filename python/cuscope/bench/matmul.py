@@ -76,7 +76,10 @@ def _check(operands: Sequence[Any]) -> None:
 
 
 def _roof(device: cs.Device) -> Roof:
-    """The peak (two operations per clock for each of the 128 lanes of a multiprocessor) and the memory's bandwidth."""
+    """The peak of float32 (two operations per clock for each of the 128 lanes of a multiprocessor) and the bandwidth.
+
+    Large products on Hopper go through the tensor cores, and beyond this peak.
+    """
     properties = device.properties
     peak = properties.multiprocessor_count * 128 * 2 * properties.clock_rate * 1e3
     return Roof(peak, 2.0 * properties.memory_clock_rate * 1e3 * properties.memory_bus_width / 8)
