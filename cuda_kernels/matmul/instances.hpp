@@ -84,17 +84,18 @@ inline void add_simple(std::vector<Instance>& to) {
     for (const auto& [rung, name] :
          {std::pair{"01_naive", "naive"}, {"02_coalesced", "coalesced"}, {"03_shared_tiles", "shared_tiles"}})
         for (std::size_t i = 0; i < distinct_elements; ++i)
-            to.push_back(
-                {.rung = rung,
-                 .kernel = name + ("<" + std::string(element_names[i].cpp) + ">"),
-                 .in = element_names[i].numpy,
-                 .out = element_names[i].numpy,
-                 .tile_m = 16,
-                 .tile_n = 16,
-                 .block_x = 16,
-                 .block_y = 16,
-                 .resident = 8,
-                 .efficiency = rung[1] == '3' ? shared_tiles_efficiency(element_names[i].numpy) : 0});
+            to.push_back({.rung = rung,
+                          .kernel = name + ("<" + std::string(element_names[i].cpp) + ">"),
+                          .in = element_names[i].numpy,
+                          .out = element_names[i].numpy,
+                          .tile_m = 16,
+                          .tile_n = 16,
+                          .block_x = 16,
+                          .block_y = 16,
+                          .resident = 8,
+                          .efficiency = std::string_view(rung) == "03_shared_tiles"
+                                            ? shared_tiles_efficiency(element_names[i].numpy)
+                                            : 0});
     for (const std::string_view type : {"float32", "float64"}) {
         const std::string of = "<" + std::string(element(type)->cpp) + ">";
         to.push_back({.rung = "04_thread_tile_1d",
