@@ -34,7 +34,7 @@ SECONDS_OF_START = 60  # Python, the device, the compilation, with other process
 
 @dataclass
 class Seen:
-    """What compute-sanitizer says of one form of a kernel."""
+    """The findings of compute-sanitizer in one form of a kernel."""
 
     state: str = "not launched"  # or "ended", "no end"
     findings: list[str] = field(default_factory=list)
@@ -100,7 +100,7 @@ def launch_all(batch: Sequence[Planted], names: Sequence[str], form: str, second
             return
 
 
-# ---- what it prints
+# ---- the output of compute-sanitizer
 
 
 def messages(text: str) -> list[str]:
@@ -253,7 +253,12 @@ class Runs:
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "version.txt").write_text(told("--version"))
         work = []
-        for tool in ("synccheck", "memcheck", "racecheck", "initcheck"):  # first what may have to be killed
+        for tool in (
+            "synccheck",
+            "memcheck",
+            "racecheck",
+            "initcheck",
+        ):  # first the tools whose processes may hang
             of_tool = [case for case in cases if tool_of(case) == tool]
             for form in ("wrong", "mended"):
                 size = 1 if (tool, form) == ("synccheck", "wrong") else TOGETHER[tool]
@@ -266,7 +271,7 @@ class Runs:
 
 @dataclass
 class Answers:
-    """What the outputs in a folder say."""
+    """Reads the outputs in a folder."""
 
     seen: dict[tuple[str, str], Seen] = field(default_factory=dict)  # of a kernel and its form
     other: list[str] = field(default_factory=list)  # messages that name no kernel

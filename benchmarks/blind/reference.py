@@ -1,6 +1,6 @@
 """The results of the kernels of corpus.py by NumPy, from the arguments of a launch on the host.
 
-CHECKS has a function for each kernel. It takes the arguments before the launch, and those of the device after it, and
+CHECKS has a function for each kernel. Each takes the arguments before the launch and the arguments after it, and
 raises AssertionError if a result is wrong.
 """
 

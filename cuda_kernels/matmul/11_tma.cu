@@ -19,8 +19,8 @@ template <class T, class Out, int BlockN, int Stages, int Cluster, bool Transpos
 struct TmaProduct : TmaSlabs<T, Out, BlockN, Stages, Cluster, TransposedA, TransposedB> {
     using Slabs = TmaSlabs<T, Out, BlockN, Stages, Cluster, TransposedA, TransposedB>;
     using Tiling = typename Slabs::Tiling;
-    using Slabs::copy_slabs, Slabs::depth, Slabs::multiply_slabs, Slabs::release, Slabs::store_tile;
-    using Slabs::p, Slabs::order, Slabs::stages, Slabs::full, Slabs::empty;
+    using Slabs::copy_pass, Slabs::depth, Slabs::multiply_slabs, Slabs::release, Slabs::store_tile;
+    using Slabs::p, Slabs::order, Slabs::stages, Slabs::full;
 
     // For one thread: copies the slabs of all tiles, after the kernel before this one.
     __device__ void copy(const TensorMap& a, const TensorMap& b) const {
@@ -28,13 +28,8 @@ struct TmaProduct : TmaSlabs<T, Out, BlockN, Stages, Cluster, TransposedA, Trans
         Turn<Stages> turn;
         for (unsigned i = blockIdx.x / Cluster; i < order.count; i += gridDim.x / Cluster) {
             const TileOrder::Place place = order.place(i);
-            const int of_a = p.a_batch == 0 ? 0 : place.matrix, of_b = p.b_batch == 0 ? 0 : place.matrix;
-            for (int k = 0; k < p.k; k += depth, turn.next()) {
-                empty[turn.stage].wait(turn.parity ^ 1);
-                full[turn.stage].arrive_and_expect(Tiling::stage_bytes);
-                copy_slabs(a, of_a, b, of_b, place, k, stages + turn.stage * Tiling::stage_bytes,
-                           full[turn.stage]);
-            }
+            copy_pass(a, p.a_batch == 0 ? 0 : place.matrix, b, p.b_batch == 0 ? 0 : place.matrix, place,
+                      turn);
         }
     }
 
@@ -67,13 +62,8 @@ __global__ void __launch_bounds__(tma_threads, 1) __cluster_dims__(Cluster, 1, 1
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(__CUSCOPE_HOST__)
     __trap();
 #else
-    using Product = TmaProduct<T, Out, BlockN, Stages, Cluster, TransposedA, TransposedB>;
-    extern __shared__ __align__(1024) char shared[];
-    auto* const full = reinterpret_cast<Barrier*>(shared + Product::Tiling::barriers_from);
-    const Product product{{p, TileOrder(p, batch, group, Cluster * rows, BlockN), shared, full, full + Stages,
-                           static_cast<int>(blockIdx.x % Cluster)}};
-    run_block<Stages, Cluster>(
-        product.full, product.empty, [&] { product.copy(a, b); }, [&] { product.multiply(c_map, c); });
+    run_block<TmaProduct<T, Out, BlockN, Stages, Cluster, TransposedA, TransposedB> >(a, b, c_map, c, p,
+                                                                                      batch, group);
 #endif
 }
 

@@ -10,9 +10,9 @@
 // A block shifts its sums only when its products have ended. The tensor cores would idle then, but the other
 // warpgroup of the block still has products under way.
 //
-// Needs: A are the planes of bytes (size x m x width), B those of the transposed B (size x n x width), the
-// lowest plane first; width is k rounded up to a multiple of 16. One matrix, no batch; compute
-// capability 9.0, compiled for sm_90a.
+// Needs: in place of A, its planes of bytes (size x m x width); in place of B, the planes of the transposed B
+// (size x n x width); the lowest plane first; width is k rounded up to a multiple of 16. One matrix, no
+// batch; compute capability 9.0, compiled for sm_90a.
 #include "passes.cuh"
 #include "tma_slabs.cuh"
 
@@ -20,8 +20,8 @@ template <class T, int BlockN, int Stages, int Cluster>
 struct PlanesProduct : TmaSlabs<unsigned char, T, BlockN, Stages, Cluster, false, true> {
     using Slabs = TmaSlabs<unsigned char, T, BlockN, Stages, Cluster, false, true>;
     using Tiling = typename Slabs::Tiling;
-    using Slabs::copy_slabs, Slabs::depth, Slabs::multiply_slabs, Slabs::release, Slabs::store_tile;
-    using Slabs::p, Slabs::order, Slabs::stages, Slabs::full, Slabs::empty;
+    using Slabs::copy_pass, Slabs::depth, Slabs::multiply_slabs, Slabs::release, Slabs::store_tile;
+    using Slabs::p, Slabs::order, Slabs::stages, Slabs::full;
     static constexpr int size = sizeof(T);
     static constexpr bool wide = size == 8;
 
@@ -31,14 +31,8 @@ struct PlanesProduct : TmaSlabs<unsigned char, T, BlockN, Stages, Cluster, false
         Turn<Stages> turn;
         for (unsigned i = blockIdx.x / Cluster; i < order.count; i += gridDim.x / Cluster) {
             const TileOrder::Place place = order.place(i);
-            for (Pass pass{size - 1}; pass.level >= 0; pass.next()) {
-                for (int k = 0; k < p.k; k += depth, turn.next()) {
-                    empty[turn.stage].wait(turn.parity ^ 1);
-                    full[turn.stage].arrive_and_expect(Tiling::stage_bytes);
-                    copy_slabs(a, pass.a, b, pass.level - pass.a, place, k,
-                               stages + turn.stage * Tiling::stage_bytes, full[turn.stage]);
-                }
-            }
+            for (Pass pass{size - 1}; pass.level >= 0; pass.next())
+                copy_pass(a, pass.a, b, pass.level - pass.a, place, turn);
         }
     }
 
@@ -102,13 +96,7 @@ __global__ void __launch_bounds__(tma_threads, 1) __cluster_dims__(Cluster, 1, 1
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(__CUSCOPE_HOST__)
     __trap();
 #else
-    using Product = PlanesProduct<T, BlockN, Stages, Cluster>;
-    extern __shared__ __align__(1024) char shared[];
-    auto* const full = reinterpret_cast<Barrier*>(shared + Product::Tiling::barriers_from);
-    const Product product{{{p, TileOrder(p, batch, group, Cluster * rows, BlockN), shared, full,
-                            full + Stages, static_cast<int>(blockIdx.x % Cluster)}}};
-    run_block<Stages, Cluster>(
-        product.full, product.empty, [&] { product.copy(a, b); }, [&] { product.multiply(c_map, c); });
+    run_block<PlanesProduct<T, BlockN, Stages, Cluster> >(a, b, c_map, c, p, batch, group);
 #endif
 }
 

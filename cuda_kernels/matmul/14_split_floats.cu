@@ -84,13 +84,8 @@ __global__ void __launch_bounds__(tma_threads, 1) __cluster_dims__(Cluster, 1, 1
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(__CUSCOPE_HOST__)
     __trap();
 #else
-    using Product = SplitProduct<BlockN, Stages, Cluster, SlabsOfSum, TransposedA, TransposedB>;
-    extern __shared__ __align__(1024) char shared[];
-    auto* const full = reinterpret_cast<Barrier*>(shared + Product::Tiling::barriers_from);
-    const Product product{{{p, TileOrder(p, batch, group, Cluster * rows, BlockN), shared, full,
-                            full + Stages, static_cast<int>(blockIdx.x % Cluster)}}};
-    run_block<Stages, Cluster>(
-        product.full, product.empty, [&] { product.copy(a, b); }, [&] { product.multiply(c_map, c); });
+    run_block<SplitProduct<BlockN, Stages, Cluster, SlabsOfSum, TransposedA, TransposedB> >(a, b, c_map, c, p,
+                                                                                            batch, group);
 #endif
 }
 

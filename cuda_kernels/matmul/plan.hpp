@@ -129,8 +129,8 @@ inline bool planes_pay(const Instance& i, const Shape& shape) {
     return std::min(shape.m, shape.n) >= 128 && shape.k >= (i.boxes ? 64 : 128) && products >= 0x1p29;
 }
 
-// The same for parts of floats. Where k is short or there are few tiles (of which others split k), the error
-// could be greater than that of other products of floats.
+// The same for parts of floats. A shorter k or fewer tiles gain little, and there the bits that tensor cores cut
+// off count for more.
 inline bool parts_pay(const Shape& shape) {
     return std::min(shape.m, shape.n) >= 512 && shape.k >= 768 && shape.m * shape.n >= 1LL << 19;
 }
@@ -161,7 +161,7 @@ inline Choice choose_split(const Shape& shape, std::string_view type, const Devi
     double time = 0.82 * seconds(whole, shape, device);
     for (const Instance& i : instances()) {
         if (i.few_rows ? shape.m > i.tile_m : i.efficiency == 0 || i.tf32 || i.parts || i.tile_m == 16)
-            continue;
+            continue;  // tiles of 16 rows are for products that need no split
         if (i.in != type || i.out != sum_type(type) || !runs_on(i, device)) continue;
         if (!in_packs && (i.aligned_b || i.aligned_a)) continue;
         const long long blocks = i.blocks(shape.m, shape.n);

@@ -1,5 +1,5 @@
-// What blocks that work with TMA on tiles of C share: the slabs of A and B in shared memory, which one thread
-// copies and two warpgroups multiply, the order of the tiles, and the way of a tile to C.
+// The parts of a block that works with TMA on tiles of C: the room for slabs of A and B in shared memory,
+// which one thread fills and two warpgroups multiply, the order of the tiles, and the way of a tile to C.
 #pragma once
 
 #include "mma_stores.cuh"
@@ -69,6 +69,7 @@ struct Turn {
 template <class Out, int BlockN, int Stages, int Cluster>
 struct TmaBlock {
     using Tiling = TmaTiling<Out, BlockN, Stages>;
+    static constexpr int block_n = BlockN, stage_count = Stages, cluster = Cluster;
 
     const Problem& p;
     TileOrder order;
@@ -157,30 +158,37 @@ struct TmaBlock {
     }
 };
 
-// Runs a block: one thread of the copying warpgroup copies, and the multiplying warpgroups multiply.
-template <int Stages, int Cluster, class Copy, class Multiply>
-__device__ __forceinline__ void run_block(Barrier* full, Barrier* empty, Copy&& copy, Multiply&& multiply) {
+// Runs a block of a kernel. Product is a TmaBlock with a function that copies, for one thread, and a function
+// that multiplies, for the multiplying warpgroups.
+template <class Product, class Out>
+__device__ __forceinline__ void run_block(const TensorMap& a, const TensorMap& b, const TensorMap& c_map,
+                                          Out* c, const Problem& p, int batch, int group) {
+    constexpr int cluster = Product::cluster, stages = Product::stage_count;
+    extern __shared__ __align__(1024) char shared[];
+    auto* const full = reinterpret_cast<Barrier*>(shared + Product::Tiling::barriers_from);
+    const Product product{{{p, TileOrder(p, batch, group, cluster * rows, Product::block_n), shared, full,
+                            full + stages, static_cast<int>(blockIdx.x % cluster)}}};
     if (threadIdx.x == 0) {
         let_next_kernel_begin();
-        for (int i = 0; i < Stages; ++i) {
-            full[i].init(1);
-            empty[i].init(multiplying_warps * Cluster);
+        for (int i = 0; i < stages; ++i) {
+            product.full[i].init(1);
+            product.empty[i].init(multiplying_warps * cluster);
         }
         show_barriers();
     }
-    if constexpr (Cluster > 1)
+    if constexpr (cluster > 1)
         wait_for_cluster();
     else
         __syncthreads();
     if (threadIdx.x / 128 == copying_warpgroup) {
         give_registers<24>();
-        if (threadIdx.x % 128 == 0) copy();
+        if (threadIdx.x % 128 == 0) product.copy(a, b);
     } else {
         take_registers<240>();
-        multiply();
+        product.multiply(c_map, c);
     }
     // A block must be there as long as another copies into it or arrives at its barriers.
-    if constexpr (Cluster > 1) {
+    if constexpr (cluster > 1) {
         __syncwarp();
         wait_for_cluster();
     }

@@ -14,6 +14,7 @@ struct TmaSlabs : TmaBlock<Out, BlockN, Stages, Cluster> {
     using Block = TmaBlock<Out, BlockN, Stages, Cluster>;
     using Tiling = typename Block::Tiling;
     using Block::copy_share, Block::rank;
+    using Block::p, Block::stages, Block::full, Block::empty;
     static_assert(sizeof(T) == 2 || (!TransposedA && TransposedB), "neighbours in memory are along k");
     static constexpr int depth = row_bytes / sizeof(T);  // elements
     static constexpr int panels = BlockN / panel_columns;
@@ -46,6 +47,18 @@ struct TmaSlabs : TmaBlock<Out, BlockN, Stages, Cluster> {
             for (int i = 0; i < panels; ++i)
                 copy_share(to + i * panel_bytes + rank * share * row_bytes, b, column + i * panel_columns,
                            k + rank * share, b_matrix, arrived);
+        }
+    }
+
+    // For one thread: copies the slabs of a pass over k.
+    __device__ __forceinline__ void copy_pass(const TensorMap& a, int a_matrix, const TensorMap& b,
+                                              int b_matrix, const TileOrder::Place& place,
+                                              Turn<Stages>& turn) const {
+        for (int k = 0; k < p.k; k += depth, turn.next()) {
+            empty[turn.stage].wait(turn.parity ^ 1);
+            full[turn.stage].arrive_and_expect(Tiling::stage_bytes);
+            copy_slabs(a, a_matrix, b, b_matrix, place, k, stages + turn.stage * Tiling::stage_bytes,
+                       full[turn.stage]);
         }
     }
 

@@ -275,7 +275,7 @@ TRANSPOSED = [
 
 
 def with_layouts(name: str, transposed: tuple[bool, bool]) -> str:
-    """The instance for operands that are stored so: INSTANCES has those for operands that are not transposed."""
+    """The instance for operands that are stored so: INSTANCES has the instances for operands in rows."""
     return name.replace("false, false", ", ".join(str(x).lower() for x in transposed))
 
 
@@ -516,6 +516,16 @@ int main() {
     show({512, 512, 512, 7}, "uint64", "uint64");
     show({512, 512, 512}, "complex128", "complex128");
     show({512, 512, 512}, "float128", "float128");
+    // Measured by benchmarks/choice.py: larger tiles of integers would be few or nearly empty, copies of bytes
+    // would not pay, and blocks of rung 11 with several tiles do not start late.
+    show({2604, 4, 480}, "int32", "int32");
+    show({32, 48, 3840}, "int64", "int64");
+    show({26, 303, 215}, "int8", "int8", {}, copies_pay("int8", {26, 303, 215}));
+    show({3471, 2352, 16}, "float16", "float16");
+    show({561, 1296, 2227}, "float32", "float32", {}, false);
+    show({561, 1296, 700}, "float32", "float32");
+    for (const char* type : {"int32", "int64"})
+        show({1024, 1024, 1024}, type, type);
 }
 """
 
@@ -566,6 +576,14 @@ def test_plan_has_the_launch_of_every_instance(tmp_path):
         "08_warp_tiles",
         "03_shared_tiles",
         "none",
+        "03_shared_tiles",
+        "03_shared_tiles",
+        "03_shared_tiles",
+        "11_tma",
+        "14_split_floats",
+        "08_warp_tiles",
+        "13_wgmma_planes",
+        "13_wgmma_planes",
     ]
 
 

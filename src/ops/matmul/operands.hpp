@@ -1,4 +1,4 @@
-// The operands of a product: how they lie in memory, and the copies of those that a kernel cannot read.
+// The operands of a product: how they lie in memory, and copies of operands that a kernel cannot read.
 #pragma once
 
 #include <cstdint>
