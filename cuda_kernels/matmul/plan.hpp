@@ -129,8 +129,8 @@ inline bool planes_pay(const Instance& i, const Shape& shape) {
     return std::min(shape.m, shape.n) >= 128 && shape.k >= (i.boxes ? 64 : 128) && products >= 0x1p29;
 }
 
-// The same for parts of floats. A shorter k or fewer tiles gain little, and there the bits that tensor cores cut
-// off count for more.
+// The same for parts of floats. A shorter k or fewer tiles gain little, and there the bits that tensor cores
+// cut off count for more.
 inline bool parts_pay(const Shape& shape) {
     return std::min(shape.m, shape.n) >= 512 && shape.k >= 768 && shape.m * shape.n >= 1LL << 19;
 }
