@@ -22,7 +22,7 @@ End end_of(py::handle object, const char* what, bool written, const core::Device
         const auto& memory = array.open();
         memory->check_usable();
         if (written) check_writeable(array, what);
-        if (&array.device->runtime() != &device.runtime()) {
+        if (!array.device->shares_runtime(device)) {
             throw std::invalid_argument(std::string(what) + ": the array is on " + array.device->name() +
                                         ", the graph on " + device.name());
         }

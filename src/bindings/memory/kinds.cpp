@@ -119,7 +119,7 @@ MemLocation location_of(const py::object& to, const core::DevicePtr& device) {
     if (to.is_none()) return {MemLocationType::device, device->ordinal()};
     if (py::isinstance<core::Device>(to)) {
         const auto& place = to.cast<const core::Device&>();
-        if (&place.runtime() != &device->runtime()) {
+        if (!place.shares_runtime(*device)) {
             throw std::invalid_argument("to: " + place.name() + " shares no memory with " + device->name());
         }
         return {MemLocationType::device, place.ordinal()};

@@ -35,6 +35,9 @@ class Device : public std::enable_shared_from_this<Device> {
     // thread may have made the decorator a moment ago, and no lock orders the two: hence acquire.
     Runtime& runtime() const { return *called_.load(std::memory_order_acquire); }
     Runtime& own_runtime() const { return *runtime_; }
+    // Not a comparison of runtime(): a trace that begins or ends between the two calls would change one of
+    // them.
+    bool shares_runtime(const Device& other) const { return runtime_ == other.runtime_; }
     // Null: calls go to the device's own runtime. A decorator lives as long as the process.
     void call_through(Runtime* decorator) {
         traced_ = decorator != nullptr;

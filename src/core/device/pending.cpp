@@ -51,12 +51,13 @@ PendingReport pending(const DevicePtr& device) {
     if (forked_after_use()) return report;
     std::vector<DevicePtr> asked{device};
     if (!device) asked = known_devices();
-    std::map<Runtime*, std::vector<DevicePtr>> by_runtime;
-    for (const DevicePtr& one : asked) by_runtime[&one->runtime()].push_back(one);
+    // By the kind first, because the order of addresses differs from run to run.
+    std::map<std::pair<std::string, const Runtime*>, std::vector<DevicePtr>> by_runtime;
+    for (const DevicePtr& one : asked) by_runtime[{one->kind(), &one->own_runtime()}].push_back(one);
     for (const auto& [runtime, devices] : by_runtime) {
         PendingList list;
-        if (runtime->simulated()) {
-            list = runtime->pending();
+        if (devices.front()->simulated()) {
+            list = devices.front()->runtime().pending();
         } else {
             for (const DevicePtr& one : devices) observe(*one, &list);
             if (!list.empty()) report.observed.push_back(devices.front()->kind());
