@@ -9,7 +9,7 @@
 #
 # This notebook takes the instruction apart, and then runs the package's kernel, `matmul/10_wgmma`. The simulated device
 # executes the same instructions, so you need no GPU. It computes their results, but it does not model the speed of tensor
-# cores: every time in this notebook was measured on an H200. Run the cells in order.
+# cores: every time in this notebook was measured, on an H200 or an H100. Run the cells in order.
 
 # %%
 import matplotlib.pyplot as plt
@@ -239,6 +239,102 @@ if device.compute_capability == (9, 0) and not device.simulated:
     for _ in range(2):
         time = course.milliseconds(lambda: cs.matmul(d_half, d_half, d_product, variant="wgmma"))
     print(f"measured here, with wgmma: {2 * 4096**3 / time / 1e9:.0f} TFLOP/s")
+
+# %% [markdown]
+# ## Floats on tensor cores, without losing digits
+#
+# Tensor cores take halves, bfloat16, tf32, fp8 and bytes, but no floats: as tf32, a float keeps 10 bits of its fraction
+# of 23. Rung 14, `matmul/14_split_floats`, loses nothing: a float is the *sum of three bfloat16*. The first is the number,
+# rounded to 8 significant bits; the second is the rest, rounded again; the third is the rest of that.
+
+
+# %%
+def bfloat16(x):
+    """Rounds floats to bfloat16, which are the upper 16 bits of a float: to the nearest, ties to even."""
+    bits = x.view(np.uint32)
+    rounded = bits + np.uint32(0x7FFF) + (bits >> 16 & 1)
+    return (rounded & np.uint32(0xFFFF0000)).view(np.float32)
+
+
+def parts(x):
+    first = bfloat16(x)
+    second = bfloat16(x - first)
+    return [first, second, bfloat16(x - first - second)]
+
+
+n = 128
+a, b = rng.standard_normal((2, n, n)).astype(np.float32)
+for x, *of_x in zip(a[0, :4], *(part[0, :4] for part in parts(a)), strict=True):
+    print(f"{x:+.9f} = " + " ".join(f"{part:+.9f}" for part in of_x))
+assert all(np.array_equal(np.sum(parts(x), axis=0, dtype=np.float64), x) for x in (a, b))
+
+# %% [markdown]
+# So a product of two floats is a sum of nine products of bfloat16. The next cell adds them one after another, the largest
+# first, with exact sums. After six, the error is far below the last bit of a float, so the last three products do not
+# matter. The dashed line is the error of float sums, in the order in which the processor adds them.
+
+# %%
+exact = a.astype(np.float64) @ b.astype(np.float64)
+magnitudes = np.abs(a).astype(np.float64) @ np.abs(b).astype(np.float64)
+
+
+def error(product):
+    return (np.abs(product - exact) / magnitudes).max()
+
+
+of_a, of_b = ([part.astype(np.float64) for part in parts(x)] for x in (a, b))
+pairs = sorted(np.ndindex(3, 3), key=sum)
+total, errors = np.zeros((n, n)), []
+for i, j in pairs:
+    total += of_a[i] @ of_b[j]
+    errors.append(error(total))
+
+fig, ax = plt.subplots(figsize=(6, 2.4), layout="constrained")
+ax.semilogy(range(1, 10), np.maximum(errors, 2.0**-52), "o-")
+ax.axhline(error(a @ b), ls="--", label="sums of floats")
+ax.axhline(2.0**-24, ls=":", label="half of a float's last bit")
+ax.set_xlabel("products of bfloat16")
+ax.set_ylabel("largest error")
+ax.legend()
+plt.show()
+assert errors[0] > 2**-12
+assert errors[5] < 2**-23
+
+# %% [markdown]
+# `cs.matmul` divides the factors on the device, and adds the six products in the order of their size. Here are its results
+# on the simulated H200, and its times on an H100, which were measured.
+
+# %%
+with hopper:
+    product = cs.matmul(a, b, variant="split_floats")
+unit = 2.0**-24
+print(
+    f"largest error: split_floats {error(product) / unit:.2f}, float sums {error(a @ b) / unit:.2f}, in units of 2^-24"
+)
+assert error(product) < 2 * unit
+
+of_h100 = course.results("matmul", "h100")
+rates = {name.partition("<")[0]: rate for size, name, rate, _ in of_h100["rows"]["float"] if size == 4096}
+for name, rate in rates.items():
+    print(f"{name:15s} {rate:6.1f} TFLOP/s with n = 4096, measured on an {of_h100['device']}")
+assert rates["split_floats"] > 2 * rates["cuBLAS (torch)"]
+
+# %% [markdown]
+# ## Integers as bytes
+#
+# Rung 13, `matmul/13_wgmma_planes`, does the same with integers: an `int` is four bytes, byte i worth 256^i. A product has
+# 16 pairs of bytes. Those with i + j > 3 are multiples of 2^32 and do not change an `int`, which wraps around: ten remain.
+
+# %%
+x, y = rng.integers(-(2**31), 2**31, (2, n, n)).astype(np.int32)
+bytes_of_x, bytes_of_y = ([(of >> 8 * i & 255).astype(np.int64) for i in range(4)] for of in (x, y))
+ten = [(i, j) for i, j in np.ndindex(4, 4) if i + j <= 3]
+sums = sum((bytes_of_x[i] @ bytes_of_y[j]) << 8 * (i + j) for i, j in ten)
+with hopper:
+    product = cs.matmul(x, y, variant="wgmma_planes")
+print(f"{len(ten)} of 16 products; C[0, :3] = {product[0, :3]}")
+assert np.array_equal(sums.astype(np.int32), x @ y)
+assert np.array_equal(product, x @ y)
 
 # %% [markdown]
 # ## Exercise: the place of an element

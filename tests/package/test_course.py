@@ -125,7 +125,10 @@ def test_folder_without_permission_is_refused(tmp_path, capsys) -> None:
         (lambda: course.kernel("matmul/99_best", "best"), "matmul has no '99_best'; it has .*01_naive"),
         (lambda: course.show("matmul/01_naive", "no such line", "x"), "has no line with 'no such line'"),
         (lambda: course.show("matmul/01_naive", "const int row", "@"), "no line with '@' after"),
-        (lambda: course.results("sorting"), "no results 'sorting'; there are matmul, reductions, topics"),
+        (
+            lambda: course.results("sorting"),
+            "no results 'sorting' of 'h200'; there are matmul of h100, matmul of h200",
+        ),
     ],
 )
 def test_helper_refuses_a_wrong_name(call, message) -> None:

@@ -50,19 +50,20 @@ def work(trace: Trace, name: str, stream: Stream | int | None = None) -> list[tu
     return [(int(span["start"]), int(span["end"])) for span in spans[chosen]]
 
 
-def results(name: str) -> dict[str, Any]:
-    """Times that were measured on an NVIDIA H200: "matmul", "reductions" or "topics" (additions, walks, transposes).
+def results(name: str, device: str = "h200") -> dict[str, Any]:
+    """Times that were measured on a GPU: "matmul", "reductions" or "topics" (additions, walks, transposes).
 
-    The entry "device" names the GPU, "what" the benchmark and its units, and "rows" has the numbers. Raises ValueError for
-    another name.
+    ``device`` is "h200" for an NVIDIA H200, or "h100" for an NVIDIA H100, which has "matmul" alone. The entry "device" names
+    the GPU, "what" the benchmark and its units, and "rows" has the numbers. Raises ValueError for another name or device.
 
     >>> from cuscope import course
     >>> course.results("reductions")["device"]
     'NVIDIA H200'
     """
     folder = Path(__file__).parent / "results"
-    names = sorted(path.stem.removeprefix("h200_") for path in folder.glob("h200_*.json"))
-    if name not in names:
-        raise ValueError(f"name: there are no results {name!r}; there are {', '.join(names)}")
-    found: dict[str, Any] = json.loads((folder / f"h200_{name}.json").read_text())
+    names = sorted(path.stem for path in folder.glob("*.json"))
+    if f"{device}_{name}" not in names:
+        there = ", ".join(" of ".join(reversed(each.split("_"))) for each in names)
+        raise ValueError(f"name, device: there are no results {name!r} of {device!r}; there are {there}")
+    found: dict[str, Any] = json.loads((folder / f"{device}_{name}.json").read_text())
     return found
