@@ -10,6 +10,7 @@
 #include "host/compiler/ptx.hpp"
 #include "host/compiler/registration.hpp"
 #include "host/compiler/shifts.hpp"
+#include "host/compiler/source_edits.hpp"
 #include "runtime/compile/declarations.hpp"
 #include "runtime/compile/signature.hpp"
 #include "runtime/compile/tokens.hpp"
@@ -26,7 +27,11 @@ constexpr std::size_t most_inlined = 256;
 class Rewriter {
   public:
     Rewriter(std::string_view text, std::string_view only)
-        : text_(text), only_(only), source_(tokenize(text)), tokens_(source_.list), declarations_(tokens_) {}
+        : only_(only),
+          source_(tokenize(text)),
+          tokens_(source_.list),
+          declarations_(tokens_),
+          edits_(text, tokens_) {}
 
     Rewritten run() {
         for (const Declaration& declaration : declarations_.list()) declare(declaration);
@@ -36,7 +41,7 @@ class Rewriter {
         for (const ShiftOperator& shift : find_shifts(tokens_)) rewrite_shift(shift);
         std::string files = "namespace cuscope_simt { constexpr const char* source_files[] = {";
         for (const std::string& file : source_.files) files += quoted(file) + ", ";
-        result_.text = files + "\"\"}; }\n" + edited();
+        result_.text = files + "\"\"}; }\n" + edits_.edited_text();
         result_.waits |= (result_.flags & (cuscope_simt::uses_barriers | cuscope_simt::uses_warp |
                                            cuscope_simt::uses_atomics | cuscope_simt::uses_clock)) != 0;
         if ((result_.flags & cuscope_simt::uses_atomics) == 0) result_.flags |= cuscope_simt::lanes_descend;
@@ -44,26 +49,13 @@ class Rewriter {
     }
 
   private:
-    struct Edit {
-        std::size_t offset, length;
-        std::string text;
-    };
-
     bool is(std::size_t i, std::string_view text) const { return i < tokens_.size() && tokens_[i].is(text); }
     std::size_t partner(std::size_t i) const { return declarations_.partner(i); }
     std::size_t end_of(std::size_t i) const { return tokens_[i].end(); }
 
-    void insert(std::size_t offset, std::string text) { edits_.push_back({offset, 0, std::move(text)}); }
-    // Replaces tokens [first, last] and the text between them. Line ends stay, so that line numbers do.
+    void insert(std::size_t offset, std::string text) { edits_.insert(offset, std::move(text)); }
     void replace(std::size_t first, std::size_t last, std::string text) {
-        const std::size_t offset = tokens_[first].offset, length = end_of(last) - offset;
-        const std::string_view old = text_.substr(offset, length);
-        // `n%blockDim.x`: a ':' behind '%' or '<' would make "%:" or "<:", which mean "#" and "[".
-        if (text[0] == ':' && offset > 0 &&
-            std::string_view("%<:").find(text_[offset - 1]) != std::string_view::npos)
-            text.insert(0, 1, ' ');
-        text.append(static_cast<std::size_t>(std::count(old.begin(), old.end(), '\n')), '\n');
-        edits_.push_back({offset, length, std::move(text)});
+        edits_.replace(first, last, std::move(text));
     }
     void problem(std::size_t i, std::string message) {
         const auto file = static_cast<std::size_t>(tokens_[i].file);
@@ -198,24 +190,8 @@ class Rewriter {
             replace(shift.token, shift.token + 2, symbol + "=" + object + "|= ");
         } else {
             replace(shift.token, shift.token + 2,
-                    "= " + rewritten(shift.operand, shift.token) + " " + symbol + object + "|= ");
+                    "= " + edits_.edited_tokens(shift.operand, shift.token) + " " + symbol + object + "|= ");
         }
-    }
-
-    // Tokens [begin, end) on one line, with the replacements made in them so far.
-    std::string rewritten(std::size_t begin, std::size_t end) const {
-        std::string result;
-        for (std::size_t i = begin; i < end; ++i) {
-            if (i > begin && end_of(i - 1) != tokens_[i].offset) result += ' ';
-            const std::size_t offset = tokens_[i].offset;
-            const auto edit = std::find_if(edits_.begin(), edits_.end(), [offset](const Edit& made) {
-                return made.offset == offset && made.length != 0;
-            });
-            result += edit == edits_.end() ? std::string(tokens_[i].text) : edit->text;
-            while (edit != edits_.end() && i + 1 < end && tokens_[i + 1].offset < offset + edit->length) ++i;
-        }
-        std::replace(result.begin(), result.end(), '\n', ' ');
-        return result;
     }
 
     // Does the source read memory in a way that only makes sense if another thread writes it at the same
@@ -578,28 +554,11 @@ class Rewriter {
         result_.flags |= cuscope_simt::uses_atomics;
     }
 
-    std::string edited() {
-        std::stable_sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) {
-            return a.offset != b.offset ? a.offset < b.offset : a.length == 0 && b.length != 0;
-        });
-        std::string result;
-        result.reserve(text_.size() + 64 * edits_.size());
-        std::size_t at = 0;
-        for (const Edit& edit : edits_) {
-            if (edit.offset < at) continue;
-            result += text_.substr(at, edit.offset - at);
-            result += edit.text;
-            at = edit.offset + edit.length;
-        }
-        result += text_.substr(at);
-        return result;
-    }
-
-    std::string_view text_, only_;
+    std::string_view only_;
     Tokens source_;
     const std::vector<Token>& tokens_;
     Declarations declarations_;
-    std::vector<Edit> edits_;
+    SourceEdits edits_;
     const std::set<std::string_view> launching_ = functions_launching_graphs(tokens_, declarations_);
     std::map<std::string_view, std::string> dynamic_shared_;  // declared at namespace scope: name, type
     Rewritten result_;
