@@ -141,8 +141,8 @@ def main() -> None:
         module = cs.Module(SOURCE)
         result = {
             "cores": cores,
-            "commands_per_second": {kind: commands(kind, 100_000, options.repeats) for kind in KINDS},
-            "nodes_per_second": nodes(1000, 100, options.repeats),
+            "commands_per_second": {kind: commands(kind, 20_000, options.repeats) for kind in KINDS},
+            "nodes_per_second": nodes(1000, 50, options.repeats),
             "vec_add_2^24": vec_add(module, options.repeats),
             "thread_barriers_per_second_per_core": barriers(module, cores, options.repeats),
         }

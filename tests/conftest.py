@@ -115,6 +115,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "no_racecheck(reason): not under compute-sanitizer's racecheck, because of the reason",
         "no_initcheck(reason): not under compute-sanitizer's initcheck, because of the reason",
         "counts_memory: nobody else may use the device meanwhile",
+        "measures_time: nobody else may use the device meanwhile, whose turns would make times longer",
         "own_process: of what a program does in a process of its own, which compute-sanitizer does not look into",
     ):
         config.addinivalue_line("markers", line)

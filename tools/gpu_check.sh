@@ -69,7 +69,7 @@ check() {
     read -ra tool <<<"$2"
     shift 3
     step "$name" 330 env CUSCOPE_TEST_SCALE="${scale:-0.1}" compute-sanitizer --target-processes application-only \
-        --error-exitcode 9 --tool "${tool[@]}" "${pytest[@]}" -q -k "cuda:0" -m "$marked" "$@"
+        --error-exitcode 9 --print-limit 2000 --tool "${tool[@]}" "${pytest[@]}" -q -k "cuda:0" -m "$marked" "$@"
 }
 memcheck="memcheck --report-api-errors no"
 export -f build
@@ -85,12 +85,16 @@ install() {
 
 tests() {
     step pytest_cuda_memory 120 "${pytest[@]}" -k "cuda:0" -m counts_memory --junitxml="$steps/junit_cuda_memory.xml"
-    # The tests that count memory have run: the other tests may share the GPU and the processors.
-    step pytest_cuda 400 "${pytest[@]}" -k "cuda:0" -m "not counts_memory" "${distribute_cuda[@]}" \
+    # In another process, because CUPTI takes memory of the GPU.
+    step pytest_cuda_times 60 "${pytest[@]}" -k "cuda:0" -m measures_time tests/tracing \
+        --junitxml="$steps/junit_cuda_times.xml"
+    # The tests that need the GPU alone have run: the other tests may share it and the processors.
+    step pytest_cuda 400 "${pytest[@]}" -k "cuda:0" -m "not counts_memory and not measures_time" \
+        "${distribute_cuda[@]}" \
         --junitxml="$steps/junit_cuda.xml" >/dev/null &
     step pytest_rest 400 "${pytest[@]}" -k "not cuda:0" "${distribute[@]}" --junitxml="$steps/junit_rest.xml" >/dev/null &
     wait
-    cat "$steps"/pytest_{cuda,rest}.log
+    cat "$steps"/pytest_{cuda_times,cuda,rest}.log
 }
 
 # One after the other, because the tests look at the free memory of the GPU.

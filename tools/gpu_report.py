@@ -48,7 +48,7 @@ def commit() -> str:
 def tests(steps: Steps) -> list[str]:
     lines: list[str] = []
     cases: list[ET.Element] = []
-    for name in ("pytest_cuda", "pytest_cuda_memory", "pytest_rest"):
+    for name in ("pytest_cuda", "pytest_cuda_memory", "pytest_cuda_times", "pytest_rest"):
         lines += [f"- {name}: {steps.verdict(name)}"]
         path = steps.folder / f"{name.replace('pytest', 'junit')}.xml"
         if path.exists():

@@ -40,6 +40,7 @@ def test_a_trace_has_the_work_without_further_steps(device):
     assert (memset["bytes"], memset["stream"]) == (4096 * 4, device.default_stream.id)
 
 
+@pytest.mark.measures_time
 @pytest.mark.parametrize("milliseconds", [1, 5, 20])
 def test_a_kernel_takes_as_long_as_between_the_programs_events(device, milliseconds):
     load_basic(device)
@@ -53,6 +54,7 @@ def test_a_kernel_takes_as_long_as_between_the_programs_events(device, milliseco
     assert int(kernel["end"] - kernel["start"]) == pytest.approx((stop - start) * MS, rel=0.02)
 
 
+@pytest.mark.measures_time
 def test_spans_agree_with_those_of_cupti(device, monkeypatch):
     load_basic(device)
     size = 64 << 20
@@ -81,6 +83,7 @@ def test_spans_agree_with_those_of_cupti(device, monkeypatch):
     assert by_events == pytest.approx(by_cupti, rel=0.03, abs=10_000)
 
 
+@pytest.mark.measures_time
 def test_work_stands_where_the_host_saw_it(device):
     load_basic(device)
     with cs.trace() as t:
@@ -99,6 +102,7 @@ def test_work_stands_where_the_host_saw_it(device):
         assert kernel["end"] - kernel["start"] >= 0.9 * MS
 
 
+@pytest.mark.measures_time
 def test_times_agree_with_the_hosts_clock_in_a_trace_of_seconds(device):
     load_basic(device)
     with cs.trace() as t:

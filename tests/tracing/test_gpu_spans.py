@@ -52,6 +52,7 @@ def test_kernels_of_default_streams_have_their_ids(device):
     assert t.streams[per_thread]["label"] == "per-thread default"
 
 
+@pytest.mark.measures_time
 @pytest.mark.parametrize("milliseconds", [1, 5, 20])
 def test_spans_agree_with_events_around_the_same_kernel(device, milliseconds):
     load_basic(device)
@@ -67,6 +68,7 @@ def test_spans_agree_with_events_around_the_same_kernel(device, milliseconds):
     assert int(kernel["end"] - kernel["start"]) == pytest.approx(by_events, rel=0.02)
 
 
+@pytest.mark.measures_time
 @pytest.mark.parametrize("direction", ["host to device", "device to host"])
 def test_spans_of_copies_agree_with_events_around_them(device, direction):
     size = 256 << 20
@@ -103,6 +105,7 @@ def test_a_host_function_has_a_span(device):
     assert t.spans[function["call"]]["name"] == "cudaLaunchHostFunc"
 
 
+@pytest.mark.measures_time
 def test_time_between_kernels_agrees_with_the_hosts_clock(device):
     load_basic(device)
     with cs.trace() as t:
