@@ -115,7 +115,7 @@ CommandPtr Checker::advance(Stream& stream, std::string what) {
     command->clock.set(stream.timeline, stream.tick);
     command->stream = stream.found;
     command->what = std::move(what);
-    command->line = program_line_number();
+    command->line = line_;
     stream.clock = command->clock;
     const Device device{stream.runtime, stream.facts.device};
     all_[device].join(stream.clock);
@@ -138,14 +138,14 @@ void Checker::add(CommandPtr command, Work work) {
 }
 
 void Checker::enqueue(const StreamKey& key, Work work) {
-    const std::scoped_lock lock(mutex_);
+    const Call call(*this);
     if (!active_) return;
     CommandPtr command = advance(find(key), work.what);
     add(std::move(command), std::move(work));
 }
 
 void Checker::enqueue_open_wait(const StreamKey& key, Work work) {
-    const std::scoped_lock lock(mutex_);
+    const Call call(*this);
     if (!active_) return;
     Stream& stream = find(key);
     static std::uint64_t waits = 0;
@@ -155,7 +155,7 @@ void Checker::enqueue_open_wait(const StreamKey& key, Work work) {
 }
 
 void Checker::enqueue_flags(const StreamKey& key, Work work) {
-    const std::scoped_lock lock(mutex_);
+    const Call call(*this);
     if (!active_) return;
     CommandPtr command = advance(find(key), work.what);
     for (const Access& access : work.accesses) flags_[access.begin] = command->clock;
@@ -163,7 +163,7 @@ void Checker::enqueue_flags(const StreamKey& key, Work work) {
 }
 
 void Checker::enqueue_graph(const StreamKey& key, GraphExecHandle exec, Work work) {
-    const std::scoped_lock lock(mutex_);
+    const Call call(*this);
     if (!active_) return;
     Stream& stream = find(key);
     // Launches of one executable run one after the other.
@@ -188,10 +188,9 @@ void Checker::enqueue_graph(const StreamKey& key, GraphExecHandle exec, Work wor
 }
 
 void Checker::find_stale(const StreamKey& key, const GraphShape& shape) {
-    const std::scoped_lock lock(mutex_);
+    const Call call(*this);
     if (!active_) return;
-    const FoundCall launch{"the launch of the graph", text_of_program_line(program_line_number()),
-                           find(key).found};
+    const FoundCall launch{"the launch of the graph", text_of_program_line(line_), find(key).found};
     for (const GraphShape::Node& node : shape.nodes) {
         const GraphPart& part = node.part;
         if (!part.enabled) continue;
@@ -223,12 +222,12 @@ void Checker::exec_destroyed(GraphExecHandle exec) {
 }
 
 void Checker::event_created(EventHandle event) {
-    const std::scoped_lock lock(mutex_);
+    const Call call(*this);
     Event& made = events_[event];
     report_unrecorded(made);
     made = {};
     made.known = true;
-    made.made_at = program_line_number();
+    made.made_at = line_;
 }
 
 void Checker::event_destroyed(EventHandle event) {
@@ -240,12 +239,12 @@ void Checker::event_destroyed(EventHandle event) {
 }
 
 void Checker::event_recorded(EventHandle handle, const StreamKey& key) {
-    const std::scoped_lock lock(mutex_);
+    const Call call(*this);
     if (!active_) return;
     Stream& stream = find(key);
     Event& event = events_[handle];
     event.recorded = advance(stream, "the record of an event")->clock;
-    event.recorded_at = program_line_number();
+    event.recorded_at = line_;
     event.recorded_in = stream.found;
 }
 
@@ -255,39 +254,37 @@ void Checker::event_captured(EventHandle event) {
 }
 
 void Checker::stream_waits(const StreamKey& key, EventHandle handle) {
-    const std::scoped_lock lock(mutex_);
+    const Call call(*this);
     if (!active_) return;
     Stream& stream = find(key);
     const auto found = events_.find(handle);
     if (found != events_.end()) {
         Event& event = found->second;
-        const std::uint32_t line = program_line_number();
         if (event.recorded) {
             stream.clock.join(*event.recorded);
             // In a loop, the first wait may come before the first record.
-            std::erase_if(event.unrecorded, [&](const UnrecordedWait& wait) { return wait.line == line; });
+            std::erase_if(event.unrecorded, [&](const UnrecordedWait& wait) { return wait.line == line_; });
         } else if (event.known) {
             event.unrecorded.push_back(
-                {{"the wait for an event", text_of_program_line(line), stream.found}, line});
+                {{"the wait for an event", text_of_program_line(line_), stream.found}, line_});
         }
     }
     advance(stream, "the wait for an event");
 }
 
 void Checker::host_waits(EventHandle handle) {
-    const std::scoped_lock lock(mutex_);
+    const Call call(*this);
     if (!active_) return;
     const auto found = events_.find(handle);
     if (found == events_.end()) return;
     Event& event = found->second;
-    const std::uint32_t line = program_line_number();
     FoundStream host;
     host.is_host = true;
     host.name = "the host";
     if (event.recorded)
-        std::erase_if(event.unrecorded, [&](const UnrecordedWait& wait) { return wait.line == line; });
+        std::erase_if(event.unrecorded, [&](const UnrecordedWait& wait) { return wait.line == line_; });
     else if (event.known)
-        event.unrecorded.push_back({{"the wait for an event", text_of_program_line(line), host}, line});
+        event.unrecorded.push_back({{"the wait for an event", text_of_program_line(line_), host}, line_});
 }
 
 void Checker::report_unrecorded(Event& event) {
@@ -342,7 +339,7 @@ void Checker::device_done(const void* runtime, int device, bool tidying) {
 }
 
 void Checker::allocated(const void* pointer, std::size_t bytes, const StreamKey* key) {
-    const std::scoped_lock lock(mutex_);
+    const Call call(*this);
     if (!active_ || pointer == nullptr || bytes == 0) return;
     const auto begin = reinterpret_cast<std::uintptr_t>(pointer);
     live_[begin] = {begin + bytes, ++last_serial_};
@@ -361,7 +358,7 @@ void Checker::allocated(const void* pointer, std::size_t bytes, const StreamKey*
         made->stream.is_host = true;
         made->stream.name = "the host";
         made->what = "cudaMalloc";
-        made->line = program_line_number();
+        made->line = line_;
         command = made;
         host_.set(host_timeline, host_.at(host_timeline) + 1);
     }
@@ -392,7 +389,7 @@ std::uintptr_t Checker::end_of_allocation(std::uintptr_t address) {
 
 void Checker::freed(const void* pointer, std::uint64_t serial, const StreamKey* key, const char* call,
                     bool tidying) {
-    const std::scoped_lock lock(mutex_);
+    const Call locked(*this);
     const auto found = live_.find(reinterpret_cast<std::uintptr_t>(pointer));
     // Its size is not known if it was made before the check. Another thread may have got it already.
     if (!active_ || found == live_.end() || found->second.serial != serial) return;
@@ -418,7 +415,7 @@ void Checker::freed(const void* pointer, std::uint64_t serial, const StreamKey* 
         made->stream.is_host = true;
         made->stream.name = "the host";
         made->what = call;
-        made->line = program_line_number();
+        made->line = line_;
         command = made;
         host_.set(host_timeline, host_.at(host_timeline) + 1);
     }
@@ -427,7 +424,7 @@ void Checker::freed(const void* pointer, std::uint64_t serial, const StreamKey* 
 }
 
 void Checker::host_access(std::uintptr_t begin, std::uintptr_t end, bool writes, const std::string& what) {
-    const std::scoped_lock lock(mutex_);
+    const Call call(*this);
     if (!active_ || begin >= end) return;
     CommandPtr command = running_host_function();
     if (command == nullptr) {
@@ -441,7 +438,7 @@ void Checker::host_access(std::uintptr_t begin, std::uintptr_t end, bool writes,
         made->stream.is_host = true;
         made->stream.name = "the host";
         made->what = what;
-        made->line = program_line_number();
+        made->line = line_;
         command = made;
     }
     Work work;

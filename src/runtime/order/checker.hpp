@@ -127,6 +127,19 @@ class Checker {
     };
     using Device = std::pair<const void*, int>;  // runtime, ordinal
 
+    // A call that needs the line of the program. The line is found before the lock is taken: Python may
+    // collect garbage meanwhile, and the release of an array that it finds comes back here.
+    class Call {
+      public:
+        explicit Call(Checker& checker) : line_(program_line_number()), lock_(checker.mutex_) {
+            checker.line_ = line_;
+        }
+
+      private:
+        const std::uint32_t line_;
+        const std::scoped_lock<std::mutex> lock_;
+    };
+
     Stream& find(const StreamKey& stream);
     // The next command of the stream.
     CommandPtr advance(Stream& stream, std::string what);
@@ -140,6 +153,7 @@ class Checker {
 
     std::mutex mutex_;
     bool active_ = false;
+    std::uint32_t line_ = 0;  // of the Call that holds the lock
     std::map<StreamKey, Stream> streams_;
     std::vector<std::pair<Timeline, std::uint64_t>> unused_;  // timelines of destroyed streams
     Timeline last_timeline_ = first_stream_timeline;
