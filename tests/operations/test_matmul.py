@@ -368,3 +368,21 @@ def test_a_batch_in_reverse_is_copied_for_tensor_maps(device):
     a, b = operand((3, 24, 40), np.float16, 7), operand((3, 40, 16), np.float16, 8)
 
     check(cs.matmul(cs.to_device(a)[::-1], cs.to_device(b)[::-1], variant="tma").to_host(), a[::-1], b[::-1])
+
+
+def test_each_variant_launches_its_own_kernel_again(device):
+    """The second call of a variant with the same shapes takes the plan of the first one."""
+    a, b = operand((40, 50), np.float32, 1), operand((50, 30), np.float32, 2)
+    d_a, d_b = cs.to_device(a), cs.to_device(b)
+    names = ["naive", "coalesced", "shared_tiles", "thread_tile_1d"]
+
+    def kernels() -> list[str]:
+        with cs.trace() as t:
+            for name in names:
+                check(cs.matmul(d_a, d_b, variant=name).to_host(), a, b)
+        return t.spans["name"][t.spans["kind"] == "kernel"].tolist()
+
+    first, second = kernels(), kernels()
+
+    assert second == first
+    assert [name in kernel for name, kernel in zip(names, first, strict=True)] == [True] * len(names)

@@ -398,14 +398,22 @@ Launches split_launches_of(const plan::Choice& choice, core::Device& device, con
     return made;
 }
 
-PlanKey key_of(const Operand& a, const Operand& b, Type type, bool natively) {
+// 0: "auto". -1: not a variant that every device has.
+int number_of(std::string_view variant) {
+    if (variant == "auto") return 0;
+    const auto found =
+        std::find_if(ideas.begin(), ideas.end(), [&](const Idea& idea) { return idea.name == variant; });
+    return found == ideas.end() ? -1 : static_cast<int>(found - ideas.begin()) + 1;
+}
+
+PlanKey key_of(const Operand& a, const Operand& b, Type type, bool natively, int variant) {
     const auto packed = [](const Operand& operand) {
         return reinterpret_cast<std::uintptr_t>(operand.pointer) % pack_bytes == 0;
     };
     PlanKey key;
-    key.add(static_cast<std::uint64_t>(a.type) << 24 | static_cast<std::uint64_t>(b.type) << 16 |
-            static_cast<std::uint64_t>(type) << 8 | (natively ? 4 : 0) | (packed(a) ? 2 : 0) |
-            (packed(b) ? 1 : 0));
+    key.add(static_cast<std::uint64_t>(variant) << 32 | static_cast<std::uint64_t>(a.type) << 24 |
+            static_cast<std::uint64_t>(b.type) << 16 | static_cast<std::uint64_t>(type) << 8 |
+            (natively ? 4 : 0) | (packed(a) ? 2 : 0) | (packed(b) ? 1 : 0));
     for (const Operand* operand : {&a, &b}) {
         key.add(operand->shape);
         key.add(operand->strides);
@@ -429,12 +437,14 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
             const core::StreamPtr& stream) {
     const auto note = note_output(product);
     core::Device& device = stream->device();
-    const bool automatic = variant == "auto";
+    const int number = number_of(variant);
+    const bool automatic = number == 0;
     const bool natively = device.simulated() && (automatic || variant == native);
     const Place to = place_of(product);
     auto& plans = PlanCache<Launches>::of(device);
-    const PlanKey key = key_of(left, right, product.type, natively);
-    if (automatic || natively) {
+    const bool has_plans = natively || number >= 0;
+    const PlanKey key = key_of(left, right, product.type, natively, natively ? 0 : number);
+    if (has_plans) {
         if (const auto plan = plans.find(key)) return plan->run(place_of(left), place_of(right), to, stream);
     }
 
@@ -491,7 +501,7 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
     }
     launches.run(place_of(a), place_of(b), to, stream);
     const bool in_place = a.pointer == left.pointer && b.pointer == right.pointer;
-    if (in_place && (automatic || natively)) plans.add(key, generation, std::move(launches));
+    if (in_place && has_plans) plans.add(key, generation, std::move(launches));
 }
 
 Choice explain_matmul(const core::Device& device, Type type, std::int64_t m, std::int64_t n, std::int64_t k,
