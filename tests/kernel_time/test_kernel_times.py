@@ -209,6 +209,34 @@ def test_kernels_of_graphs_take_as_long_as_launches(model):
     assert time_of_graph() == pytest.approx(first, rel=0.01)
 
 
+def test_kernels_of_a_graph_take_the_same_time_in_each_launch(model):
+    """Also in the first one, which has to run each kernel to find the time, and in graphs that are made later."""
+    n = 1 << 12
+    x, y, stream = cs.zeros(n, np.float32), cs.empty(n, np.float32), cs.Stream()
+    copy = cs.Module(SOURCE).copy[n // 256, 256, stream]
+
+    def graph() -> cs.GraphExec:
+        with stream.capture() as captured:
+            for _ in range(5):
+                copy(x, y, n)
+        return captured.instantiate()
+
+    def kernels(executable: cs.GraphExec) -> list[list[int]]:
+        with cs.trace() as t:
+            executable.launch(stream)
+            stream.synchronize()
+        found = t.spans[t.spans["kind"] == "kernel"]
+        return np.stack([found["end"] - found["start"], found["start"] - found["start"][0]]).tolist()
+
+    before = graph()
+    first, second = kernels(before), kernels(before)
+    copy(x, y, n)
+    stream.synchronize()
+    after = kernels(graph())
+    assert first[0] == [cs.model("h200").graph_kernel_ns] * 5  # the least that a kernel of a graph takes
+    assert second == after == first
+
+
 def test_kernel_that_is_added_to_a_graph_takes_as_long_as_a_launch(model):
     n = 1 << 22
     x, y = cs.zeros(n, np.float32), cs.zeros(n, np.float32)

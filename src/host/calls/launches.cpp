@@ -48,9 +48,7 @@ Status launch(Machine& machine, Lock& lock, const LaunchConfig& config, KernelHa
     }
     if (stream->captured()) return capture_kernel(machine, *stream, config, kernel, request, command);
     const CommandRef keep(machine.timeline.pool(), command);
-    if (request.shape) {
-        command->next = [shape = request.shape](Command*) { shape->published = shape->learned(); };
-    }
+    if (request.shape) publish_time(request.shape, command);
     machine.commit(command);
     if (request.completion_event != nullptr)
         record_beside(machine, *request.completion_event, *stream, command, Timeline::Moment::begun);

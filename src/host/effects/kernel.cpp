@@ -31,6 +31,11 @@ void point(const MemoryRegistry& memory, simt::Counting& counting, unsigned para
 // The blocks whose counts give a profile its time, if it counts more.
 constexpr std::uint64_t most_timed_blocks = 96;
 
+// A kernel's work before it waits for the previous kernel is assumed to be its start-up.
+Time tail_of(const Command& command, Time kernel_latency) {
+    return std::max<Time>(0, command.duration - kernel_latency);
+}
+
 bool may_change_variables(const simt::Image& image) {
     const auto& globals = image.globals();
     return std::any_of(globals.begin(), globals.end(), [](const auto& global) { return !global.constant; });
@@ -59,8 +64,28 @@ void KernelEffect::run() {
 
 Time KernelEffect::elapsed() const {
     Time time = tells_time ? outcome.elapsed_ns : 0;
-    if (shape && shape->learned()) time = std::max(time, std::max<Time>(1, shape->time().total_ns / waves));
+    if (shape && shape->learned()) time = std::max(time, time_of_shape());
     return time;
+}
+
+Time KernelEffect::time_of_shape() const {
+    return std::max<Time>(1, (shape->time().total_ns - saved_in_graph) / waves);
+}
+
+void publish_time(const std::shared_ptr<KernelShape>& shape, Command* command) {
+    command->next = [shape](Command*) { shape->published = shape->learned(); };
+}
+
+void take_known_time(Command* command) {
+    const KernelEffect& effect = KernelEffect::of(*command);
+    if (!effect.shape) return;
+    if (!effect.shape->published) {
+        if (!command->next) publish_time(effect.shape, command);
+        return;
+    }
+    command->duration = effect.time_of_shape();
+    command->duration_from_effect = false;
+    command->tail = tail_of(*command, effect.kernel_latency);
 }
 
 std::shared_ptr<KernelShape> shape_of(const LoadedKernel& loaded, const LaunchConfig& config,
@@ -226,15 +251,15 @@ Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel,
     if (shape && !shape->published) {
         effect->shape = shape;
         effect->waves = waves;
+        effect->saved_in_graph = saved;
+        effect->kernel_latency = model.kernel_latency_ns;
         if (!std::exchange(shape->offered, true))
             shape->offer_sampling(make_sampling(machine.memory, loaded, static_cast<std::uint64_t>(blocks)));
         command->duration_from_effect = true;
         request.shape = shape;
     }
     command->overlaps = request.overlaps;
-    // A kernel's work before it waits for the previous kernel is assumed to be its start-up.
-    if (!command->duration_from_effect)
-        command->tail = std::max<Time>(0, command->duration - model.kernel_latency_ns);
+    if (!command->duration_from_effect) command->tail = tail_of(*command, model.kernel_latency_ns);
     command->triggers_at_once = request.programmatic_event != nullptr && request.trigger_at_block_start;
     command->may_trigger = (flags & cuscope_simt::uses_trigger) != 0 || command->triggers_at_once;
     command->blocks_waiting = command->blocks_left = blocks;

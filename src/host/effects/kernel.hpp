@@ -63,6 +63,7 @@ class KernelEffect final : public Effect {
     std::uint32_t name = 0;              // an index into activity_names()
     std::shared_ptr<KernelShape> shape;  // null if the time does not come from counts, or was known before
     std::int64_t waves = 1;
+    Time saved_in_graph = 0, kernel_latency = 0;  // with a shape: see make_kernel
 
     // The effect of a command of the compute engine: only kernels are run by it.
     static KernelEffect& of(const Command& command) { return static_cast<KernelEffect&>(*command.effect); }
@@ -72,6 +73,11 @@ class KernelEffect final : public Effect {
     Time triggered() const override { return outcome.triggered_ns; }
     void run() override;
     Time elapsed() const override;
+    Time known_duration() const override {
+        return shape && shape->published && !launch.graphs ? time_of_shape() : -1;
+    }
+    // Of a wave of blocks. The shape must have learned it.
+    Time time_of_shape() const;
     bool brief() const override { return is_brief; }
     bool stalled() const override { return control.stalled.load(); }
     bool may_launch_graphs() const {
@@ -82,9 +88,19 @@ class KernelEffect final : public Effect {
         made->launch = launch;
         made->shape = shape;
         made->waves = waves;
+        made->saved_in_graph = saved_in_graph;
+        made->kernel_latency = kernel_latency;
         return made;
     }
     std::shared_ptr<Effect> copy() const override { return copy_kernel(); }
 };
+
+// Lets launches that are made after the end of this one know the time of the shape. The end is a moment of
+// the timeline, so the same program knows the time at the same place on every run.
+void publish_time(const std::shared_ptr<KernelShape>& shape, Command* command);
+
+// To be called when a kernel of a graph is launched again. Its time is known if another launch of the same
+// shape has ended, so nothing waits for this one to run.
+void take_known_time(Command* command);
 
 }  // namespace cuscope::host

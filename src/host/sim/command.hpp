@@ -26,6 +26,9 @@ class Effect {
     virtual void run() = 0;
     // The duration that the last run measured: a kernel's clocks, a host function's host_work.
     virtual Time elapsed() const { return 0; }
+    // The same if it is known before the run, from another command with the same work that has ended; else
+    // -1.
+    virtual Time known_duration() const { return -1; }
     // The time after its start at which every block had let dependents start; -1: not all blocks did.
     virtual Time triggered() const { return -1; }
     // True if the work is so short that handing it to another thread would take longer, and never waits.

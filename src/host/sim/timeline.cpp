@@ -422,7 +422,7 @@ void Timeline::place_blocks(Device& device) {
                 grid->cause = device.freed_by;
             }
             ++device.resident;
-            if (!grid->resolved) unresolved_.push_back(grid);
+            if (!grid->resolved && !knows_duration(grid)) unresolved_.push_back(grid);
         }
         if (grid->resolved) {
             schedule_blocks(device, grid, slots, placement);
@@ -437,6 +437,17 @@ void Timeline::place_blocks(Device& device) {
         ++placed;
     }
     device.grids.erase(device.grids.begin(), device.grids.begin() + static_cast<std::ptrdiff_t>(placed));
+}
+
+// Has the duration become known since the command was made? The answer follows from the timeline alone. A
+// kernel that overlaps another one goes by what was known when it was made: see Command::tail.
+bool Timeline::knows_duration(Command* command) {
+    if (command->primary != nullptr) return false;
+    const Time known = command->effect->known_duration();
+    if (known < 0) return false;
+    command->duration = std::max(command->duration, known);
+    command->duration_from_effect = false;
+    return command->resolved = true;
 }
 
 // Waves go together only if the kernel makes many of them with the whole device to itself. The room of this

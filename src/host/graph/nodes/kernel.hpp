@@ -68,6 +68,7 @@ class KernelNode final : public NodeOf<KernelNodeParameters> {
     }
     void enqueue(Machine& machine, const Launch& launch, Command* made) const override {
         GraphNode::enqueue(machine, launch, made);
+        if (enabled) take_known_time(made);
         if (enabled && launch.run.environment && may_launch_graphs())
             let_launch(machine, launch.run.environment, made, *work<KernelEffect>());
         else if (enabled && checking())
