@@ -237,6 +237,36 @@ def test_kernels_of_a_graph_take_the_same_time_in_each_launch(model):
     assert second == after == first
 
 
+def times_of_streams_and_graphs() -> bytes:
+    """Begins and ends of kernels whose times are found while other launches of them are under way."""
+    n = 1 << 14
+    streams = [cs.Stream() for _ in range(4)]
+    arrays = [cs.zeros(n, np.float32) for _ in range(5)]
+    module = cs.Module(SOURCE)
+    with cs.trace() as t:
+        for i in range(20):
+            for stream, x in zip(streams, arrays, strict=False):
+                module.copy[1 + i % 5, 64, stream](x, arrays[4], 64)
+                module.gather[n // 256, 256, stream](x, arrays[4], n, 7)
+        with streams[0].capture() as graph:
+            for _ in range(10):
+                module.copy[4, 32, streams[0]](arrays[0], arrays[4], 100)
+        executable = graph.instantiate()
+        for stream in streams[:2]:
+            executable.launch(stream)
+        cs.synchronize()
+    work = t.spans[t.spans["kind"] == "kernel"]
+    return np.stack([work["start"], work["end"]]).tobytes()
+
+
+def test_times_that_are_found_meanwhile_are_the_same_on_every_run():
+    found = set()
+    for _ in range(4):
+        with cs.add_host_device("h200"):
+            found.add(times_of_streams_and_graphs())
+    assert len(found) == 1
+
+
 def test_kernel_that_is_added_to_a_graph_takes_as_long_as_a_launch(model):
     n = 1 << 22
     x, y = cs.zeros(n, np.float32), cs.zeros(n, np.float32)
