@@ -13,4 +13,16 @@ struct Layout {
     long long stride[most_dimensions] = {};
 };
 
+// An array whose neighbours in memory do not lie along the last axis: a transposed matrix, or a stack of
+// them.
+struct TurnedLayout {
+    long long near_extent = 0, near_stride = 0;  // the axis along which neighbours lie
+    long long last_extent = 0, last_stride = 0;
+    long long near_step = 0;  // from element to element of the axis, in elements of the contiguous result
+    Layout in, out;           // the other axes, with the strides of the array and of the result
+
+    // The elements of a tile along both axes, so that no sector is read or written in parts.
+    static constexpr int tile = 32, tile_of_small = 64;  // small: of 1 or 2 bytes
+};
+
 }  // namespace cuscope::kernels

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 
 #include "core/memory/copy.hpp"
@@ -35,19 +37,49 @@ void merge_dimensions(std::vector<std::int64_t>& shape, std::vector<std::int64_t
     strides.resize(kept);
 }
 
+// The elements of the kernels that only move them.
 const char* word_of(std::size_t size) {
     switch (size) {
         case 1:
-            return "gather<unsigned char>";
+            return "<unsigned char>";
         case 2:
-            return "gather<unsigned short>";
+            return "<unsigned short>";
         case 4:
-            return "gather<unsigned int>";
+            return "<unsigned int>";
         case 8:
-            return "gather<unsigned long long>";
+            return "<unsigned long long>";
         default:
-            return "gather<Pair>";
+            return "<Pair>";
     }
+}
+
+// Nothing if the last axis is as good to read along as any other.
+std::optional<kernels::TurnedLayout> turned(std::span<const std::int64_t> shape,
+                                            std::span<const std::int64_t> strides, std::size_t element) {
+    constexpr std::int64_t shortest = 8;  // shorter axes leave most of a tile empty
+    if (shape.size() < 2) return std::nullopt;
+    const auto distance = [&](std::size_t axis) { return std::abs(strides[axis]); };
+    const std::size_t last = shape.size() - 1;
+    std::size_t near = last;
+    for (std::size_t axis = 0; axis < last; ++axis)
+        if (shape[axis] >= shortest && strides[axis] != 0 && distance(axis) < distance(near)) near = axis;
+    const auto size = static_cast<std::int64_t>(element);
+    if (near == last || shape[last] < shortest || distance(near) > 2 * size ||
+        distance(last) < 4 * distance(near))
+        return std::nullopt;
+    std::vector<std::int64_t> steps(shape.size());  // of the result, in elements
+    std::int64_t step = 1;
+    for (std::size_t axis = shape.size(); axis-- > 0; step *= shape[axis]) steps[axis] = step;
+    kernels::TurnedLayout layout{shape[near], strides[near], shape[last], strides[last], steps[near], {}, {}};
+    for (std::size_t axis = 0; axis < last; ++axis) {
+        if (axis == near) continue;
+        const auto at = static_cast<std::size_t>(layout.in.dimensions);
+        layout.in.extent[at] = layout.out.extent[at] = shape[axis];
+        layout.in.stride[at] = strides[axis];
+        layout.out.stride[at] = steps[axis] * size;
+        layout.out.dimensions = ++layout.in.dimensions;
+    }
+    return layout;
 }
 
 // One launch for the dimensions that a Layout has room for. Further outer dimensions are looped over.
@@ -70,9 +102,19 @@ void pack_into(const Array& to, std::byte* out, const Array& from, const std::by
     KernelLibrary& library = KernelLibrary::of(to.device());
     const Launch launch{{blocks_for(to.device(), count, 256), 1, 1}, {256, 1, 1}};
     const std::array<core::Memory*, 2> memories{from.memory.get(), to.memory.get()};
-    if (from.type == to.type) {
-        run(*library.kernel("gather/gather", word_of(size_of(to.type))), launch, stream, memories, in, out,
-            layout, static_cast<long long>(count));
+    const std::size_t element = size_of(to.type);
+    if (const auto tiled = from.type == to.type ? turned(shape, strides, element) : std::nullopt) {
+        const std::int64_t tile =
+            element < 4 ? kernels::TurnedLayout::tile_of_small : kernels::TurnedLayout::tile;
+        const std::int64_t near = (tiled->near_extent + tile - 1) / tile,
+                           last = (tiled->last_extent + tile - 1) / tile;
+        const std::int64_t tiles = count / (tiled->near_extent * tiled->last_extent) * near * last;
+        run(*library.kernel("gather/gather_tiles", std::string("gather_tiles") + word_of(element)),
+            {{blocks_for(to.device(), tiles * 256, 256), 1, 1}, {32, 8, 1}}, stream, memories, in, out,
+            *tiled, static_cast<long long>(tiles));
+    } else if (from.type == to.type) {
+        run(*library.kernel("gather/gather", std::string("gather") + word_of(element)), launch, stream,
+            memories, in, out, layout, static_cast<long long>(count));
     } else {
         run(*library.kernel("gather/convert", std::string("convert<") + cuda_name(to.type) + ">"), launch,
             stream, memories, in, from.type, out, layout, static_cast<long long>(count));

@@ -14,6 +14,7 @@ constexpr std::size_t shared_of_every_launch = 48 * 1024;
 
 // The kernels that cs.sum and its relatives, cs.matmul and copies of strided arrays launch.
 constexpr const char* used_by_operations[] = {"gather/gather",
+                                              "gather/gather_tiles",
                                               "gather/convert",
                                               "reduce_auto/sum",
                                               "reduce_auto/product",
