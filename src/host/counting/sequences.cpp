@@ -1,0 +1,210 @@
+// Puts the accesses of the lanes of a warp together to requests.
+#include <algorithm>
+#include <numeric>
+
+#include "host/counting/recorder.hpp"
+
+namespace cuscope::simt {
+namespace {
+
+std::uintptr_t times(std::int64_t stride, std::size_t count) {
+    return static_cast<std::uintptr_t>(stride) * count;
+}
+
+}  // namespace
+
+// Counts the first `count` requests of a site, and forgets their addresses.
+void Recorder::settle(Warp& warp, std::uint32_t site, std::size_t count) {
+    Sequence& its = *warp.sequences[site];
+    if (count == all_requests && settle_alike(number_of(warp), site, its)) return;
+    std::array<std::size_t, 32> counts;
+    std::size_t most = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        counts[lane] = its.count(lane);
+        most = std::max(most, counts[lane]);
+    }
+    count = std::min(count, most);
+    if (count == 0) return;
+    const Accesses& from = *its.accesses;
+    Cursor& at = cursor_;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        at.left[lane] = 0;
+        at.next[lane] = its.begin[lane];
+    }
+    for (std::size_t number = 0; number < count;) {
+        std::size_t pieces = count - number;
+        unsigned mask = 0;
+        bool is_regular = true;
+        std::int64_t stride = 0;
+        for (unsigned lane = 0; lane < 32; ++lane) {
+            if (number >= counts[lane]) continue;
+            if (at.left[lane] == 0) {
+                if (from.has_pieces != 0 && at.next[lane] != nullptr && at.next[lane] != from.next[lane]) {
+                    const Pieces& piece = *at.next[lane]++;
+                    at.address[lane] = piece.first;
+                    at.stride[lane] = piece.stride;
+                    at.left[lane] = piece.count;
+                } else {
+                    const auto open = static_cast<std::uint32_t>(from.limit[lane] - from.open[lane].left);
+                    at.stride[lane] = from.open[lane].stride;
+                    at.address[lane] = from.expected[lane] - times(at.stride[lane], open);
+                    at.left[lane] = open;
+                    at.next[lane] = nullptr;
+                }
+            }
+            if (mask == 0) stride = at.stride[lane];
+            is_regular = is_regular && at.stride[lane] == stride;
+            mask |= 1u << lane;
+            pieces = std::min<std::size_t>(pieces, at.left[lane]);
+            request_.address[lane] = at.address[lane];
+        }
+        request_.mask = mask;
+        settle_requests(number_of(warp), site, its, number, pieces, is_regular ? &stride : nullptr);
+        each_lane(mask, [&](unsigned lane) {
+            at.address[lane] += times(at.stride[lane], pieces);
+            at.left[lane] -= static_cast<std::uint32_t>(pieces);
+        });
+        number += pieces;
+    }
+    if (count == most)
+        begin_again(its);
+    else
+        keep_rest(its, counts, count);
+    if (!its.joined.empty())
+        its.joined.erase(its.joined.begin(), its.joined.begin() + static_cast<std::ptrdiff_t>(
+                                                                      std::min(count, its.joined.size())));
+}
+
+// The usual case: all lanes accessed memory equally often, and each at the same distances. False: they did
+// not.
+bool Recorder::settle_alike(unsigned warp, std::uint32_t site, Sequence& its) {
+    Accesses& from = *its.accesses;
+    if (its.has_waited || from.has_pieces != 0) return false;
+    const Accesses::Open open = from.open[0];
+    unsigned different = 0;
+    for (unsigned lane = 0; lane < 32; ++lane)
+        different |= static_cast<unsigned>(from.open[lane].stride ^ open.stride) |
+                     static_cast<unsigned>(from.open[lane].left ^ open.left);
+    if (different != 0) return false;
+    const auto count = static_cast<std::size_t>(cuscope_simt::most_accesses - open.left);
+    if (count == 0) return true;
+    const std::uintptr_t all = times(open.stride, count);
+    for (unsigned lane = 0; lane < 32; ++lane) request_.address[lane] = from.expected[lane] - all;
+    const std::uintptr_t first = request_.address[0], step = first - its.previous_first;
+    its.previous_first = first;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        from.expected[lane] = request_.address[lane] + step;
+        from.open[lane].left = cuscope_simt::most_accesses;
+    }
+    request_.mask = ~0u;
+    const std::int64_t stride = open.stride;
+    settle_requests(warp, site, its, 0, count, &stride);
+    its.joined.clear();
+    return true;
+}
+
+// Nothing is recorded any more. Each lane is expected to begin as far from its first address as the first
+// lane has moved since the time before.
+void Recorder::begin_again(Sequence& its) {
+    Accesses& to = *its.accesses;
+    std::uintptr_t step = 0;
+    bool is_known = false;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        const auto open = static_cast<std::size_t>(to.limit[lane] - to.open[lane].left);
+        const bool has_pieces = to.has_pieces != 0 && to.next[lane] != its.begin[lane];
+        std::uintptr_t& expected = to.expected[lane];
+        expected = has_pieces ? its.begin[lane]->first : expected - times(to.open[lane].stride, open);
+        if (!is_known && (has_pieces || open != 0)) {
+            step = expected - its.previous_first;
+            its.previous_first = expected;
+            is_known = true;
+        }
+        to.next[lane] = its.begin[lane];
+    }
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        to.expected[lane] += step;
+        to.open[lane].left = to.limit[lane] = cuscope_simt::most_accesses;
+    }
+    to.has_pieces = 0;
+    its.has_waited = false;
+    its.before.fill(0);
+}
+
+// Keeps what follows the first `count` accesses of each lane. The cursors point there.
+void Recorder::keep_rest(Sequence& its, const std::array<std::size_t, 32>& counts, std::size_t count) {
+    Accesses& to = *its.accesses;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        const std::size_t gone = std::min(count, counts[lane]), rest = counts[lane] - gone;
+        std::uint32_t& before = its.before[lane];
+        before -= static_cast<std::uint32_t>(std::min<std::size_t>(before, gone));
+        int open = to.limit[lane] - to.open[lane].left;
+        const Pieces* const next = cursor_.next[lane];
+        const std::uint32_t left = cursor_.left[lane];
+        if (gone != 0 && next == nullptr) {
+            open = static_cast<int>(left);
+            to.next[lane] = its.begin[lane];
+        } else if (gone != 0) {
+            Pieces* kept = its.begin[lane];
+            const Pieces* from = next;
+            if (left != 0) *kept++ = {cursor_.address[lane], static_cast<int>(cursor_.stride[lane]), left};
+            to.next[lane] = std::copy(from, static_cast<const Pieces*>(to.next[lane]), kept);
+        }
+        to.open[lane].left = static_cast<int>(before) + cuscope_simt::most_accesses - static_cast<int>(rest);
+        to.limit[lane] = to.open[lane].left + open;
+    }
+}
+
+// Counts `count` requests, of which request_ is the first. `number` of them have been counted before.
+// `stride`: of all lanes; null: cursor_ has the lanes' strides.
+void Recorder::settle_requests(unsigned warp, std::uint32_t site, Sequence& its, std::size_t number,
+                               std::size_t count, const std::int64_t* stride) {
+    request_.bytes = bytes_[site];
+    request_.joined = request_.before = 0;
+    if (count > 1 && stride != nullptr && settle_repeated(warp, site, its, count, *stride)) return;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (profiler_) {
+            const std::size_t at = number + i;
+            const Joined joined = at < its.joined.size() ? its.joined[at] : Joined{};
+            request_.joined = joined.lanes;
+            request_.before = joined.before;
+            joined_ = joined.lanes == request_.mask;
+        }
+        settle(warp, site, its, 1);
+        if (i + 1 == count) break;
+        if (stride != nullptr) {
+            for (std::uintptr_t& address : request_.address) address += times(*stride, 1);
+        } else {
+            each_lane(request_.mask,
+                      [&](unsigned lane) { request_.address[lane] += times(cursor_.stride[lane], 1); });
+        }
+    }
+    joined_ = false;
+}
+
+// The same for requests of which each is `stride` bytes behind the one before, so that only few of them
+// differ. False: they have to be counted one by one.
+bool Recorder::settle_repeated(unsigned warp, std::uint32_t site, Sequence& its, std::size_t count,
+                               std::int64_t stride) {
+    if (lines_ || profiler_) return false;
+    const std::uintptr_t all = times(stride, count - 1);
+    std::uintptr_t low = ~std::uintptr_t{0}, high = 0;
+    each_lane(request_.mask, [&](unsigned lane) {
+        low = std::min(low, request_.address[lane]);
+        high = std::max(high, request_.address[lane]);
+    });
+    if (!its.last.stretch.holds(low)) its.last = find(low);
+    const Stretch& within = its.last.stretch;
+    if (!within.holds(high) || !within.holds(low + all) || !within.holds(high + all)) return false;
+    // The costs of a request are the same at each place in the banks, or at the same place in a sector.
+    const unsigned unit = its.last.kind == Place::Kind::shared ? bank_bytes : sector_bytes;
+    const bool is_costly = kinds_[site] != Kind::atomic && its.last.kind != Place::Kind::uncounted;
+    const auto within_unit = static_cast<unsigned>(static_cast<std::uintptr_t>(stride) % unit);
+    const std::size_t period = is_costly ? unit / std::gcd(unit, within_unit) : 1;
+    for (std::size_t i = 0; i < std::min(period, count); ++i) {
+        settle(warp, site, its, (count - i + period - 1) / period);
+        for (std::uintptr_t& address : request_.address) address += times(stride, 1);
+    }
+    return true;
+}
+
+}  // namespace cuscope::simt
