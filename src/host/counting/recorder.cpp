@@ -4,6 +4,8 @@
 #include <new>
 #include <utility>
 
+#include "host/counting/lanes.hpp"
+
 namespace cuscope::simt {
 
 namespace {
@@ -354,10 +356,8 @@ void Recorder::finish(Warp& warp, std::uint32_t site) {
     its.is_touched = false;
     if (its.accesses != nullptr) return settle(warp, site, all_requests);
     auto& left = its.steps->left;
-    std::uint64_t different = 0;
-    for (unsigned lane = 0; lane < 32; ++lane) different |= left[lane] ^ left[0];
     std::uint64_t most = cuscope_simt::most_steps - left[0], all = 32 * most;
-    if (different != 0) {
+    if (!are_equal(left)) {
         all = 0;
         for (unsigned lane = 0; lane < 32; ++lane) {
             const std::uint64_t executed = cuscope_simt::most_steps - left[lane];
@@ -367,7 +367,7 @@ void Recorder::finish(Warp& warp, std::uint32_t site) {
     } else if (most == 0 && !lines_) {
         return;
     }
-    std::fill_n(left, 32, cuscope_simt::most_steps);
+    fill(left, cuscope_simt::most_steps);
     sums_.thread_steps += all;
     sums_.warp_steps += most;
     if (lines_) {

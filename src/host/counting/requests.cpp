@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 
+#include "host/counting/lanes.hpp"
 #include "host/counting/recorder.hpp"
 
 namespace cuscope::simt {
@@ -61,12 +62,9 @@ struct Run {
     }
 };
 bool find_run(const std::uintptr_t* address, Run* run) {
-    const std::uintptr_t step = address[1] - address[0];
-    std::uintptr_t difference = 0;
-    for (unsigned i = 0; i < 15; ++i) difference |= address[i + 1] - address[i] - step;
-    if (difference != 0) return false;
+    if (!are_in_steps(address)) return false;
     *run = {std::min(address[0], address[15]), std::max(address[0], address[15]),
-            static_cast<std::intptr_t>(step)};
+            static_cast<std::intptr_t>(address[1] - address[0])};
     return true;
 }
 

@@ -1,7 +1,10 @@
 // Puts the accesses of the lanes of a warp together to requests.
 #include <algorithm>
+#include <cstring>
 #include <numeric>
+#include <utility>
 
+#include "host/counting/lanes.hpp"
 #include "host/counting/recorder.hpp"
 
 namespace cuscope::simt {
@@ -80,22 +83,21 @@ void Recorder::settle(Warp& warp, std::uint32_t site, std::size_t count) {
 bool Recorder::settle_alike(unsigned warp, std::uint32_t site, Sequence& its) {
     Accesses& from = *its.accesses;
     if (its.has_waited || from.has_pieces != 0) return false;
+    std::uintptr_t opens[32];
+    static_assert(sizeof opens == sizeof from.open);
+    std::memcpy(opens, from.open, sizeof opens);
+    if (!are_equal(opens)) return false;
     const Accesses::Open open = from.open[0];
-    unsigned different = 0;
-    for (unsigned lane = 0; lane < 32; ++lane)
-        different |= static_cast<unsigned>(from.open[lane].stride ^ open.stride) |
-                     static_cast<unsigned>(from.open[lane].left ^ open.left);
-    if (different != 0) return false;
     const auto count = static_cast<std::size_t>(cuscope_simt::most_accesses - open.left);
     if (count == 0) return true;
-    const std::uintptr_t all = times(open.stride, count);
-    for (unsigned lane = 0; lane < 32; ++lane) request_.address[lane] = from.expected[lane] - all;
-    const std::uintptr_t first = request_.address[0], step = first - its.previous_first;
-    its.previous_first = first;
-    for (unsigned lane = 0; lane < 32; ++lane) {
-        from.expected[lane] = request_.address[lane] + step;
-        from.open[lane].left = cuscope_simt::most_accesses;
+    const std::uintptr_t all = times(open.stride, count), first = from.expected[0] - all;
+    const std::uintptr_t step = first - std::exchange(its.previous_first, first);
+    for (unsigned lane = 0; lane < 32; lane += 2) {
+        const TwoLanes begin = two(from.expected + lane) - TwoLanes{all, all};
+        two(request_.address.data() + lane) = begin;
+        two(from.expected + lane) = begin + TwoLanes{step, step};
     }
+    for (Accesses::Open& its_open : from.open) its_open.left = cuscope_simt::most_accesses;
     request_.mask = ~0u;
     const std::int64_t stride = open.stride;
     settle_requests(warp, site, its, 0, count, &stride);
@@ -172,7 +174,7 @@ void Recorder::settle_requests(unsigned warp, std::uint32_t site, Sequence& its,
         settle(warp, site, its, 1);
         if (i + 1 == count) break;
         if (stride != nullptr) {
-            for (std::uintptr_t& address : request_.address) address += times(*stride, 1);
+            add(request_.address.data(), times(*stride, 1));
         } else {
             each_lane(request_.mask,
                       [&](unsigned lane) { request_.address[lane] += times(cursor_.stride[lane], 1); });
@@ -202,7 +204,7 @@ bool Recorder::settle_repeated(unsigned warp, std::uint32_t site, Sequence& its,
     const std::size_t period = is_costly ? unit / std::gcd(unit, within_unit) : 1;
     for (std::size_t i = 0; i < std::min(period, count); ++i) {
         settle(warp, site, its, (count - i + period - 1) / period);
-        for (std::uintptr_t& address : request_.address) address += times(stride, 1);
+        add(request_.address.data(), times(stride, 1));
     }
     return true;
 }
