@@ -8,18 +8,29 @@ namespace cuscope::simt {
 
 using TwoLanes = unsigned long __attribute__((vector_size(16), aligned(8), may_alias));
 
-inline TwoLanes& two(std::uintptr_t* lanes) { return *reinterpret_cast<TwoLanes*>(lanes); }
-inline const TwoLanes& two(const std::uintptr_t* lanes) { return *reinterpret_cast<const TwoLanes*>(lanes); }
+// `lanes`: the first of two lanes. Anything of 8 bytes counts as a number.
+template <class T>
+TwoLanes& two(T* lanes) {
+    static_assert(sizeof(T) == sizeof(std::uintptr_t));
+    return *reinterpret_cast<TwoLanes*>(lanes);
+}
+template <class T>
+const TwoLanes& two(const T* lanes) {
+    static_assert(sizeof(T) == sizeof(std::uintptr_t));
+    return *reinterpret_cast<const TwoLanes*>(lanes);
+}
 
 // Have all lanes the same number?
-inline bool are_equal(const std::uintptr_t* lanes) {
-    const TwoLanes first{lanes[0], lanes[0]};
+template <class T>
+bool are_equal(const T* lanes) {
+    const TwoLanes first{two(lanes)[0], two(lanes)[0]};
     TwoLanes different{};
     for (unsigned lane = 0; lane < 32; lane += 2) different |= two(lanes + lane) ^ first;
     return (different[0] | different[1]) == 0;
 }
 
-inline void fill(std::uintptr_t* lanes, std::uintptr_t value) {
+template <class T>
+void fill(T* lanes, std::uintptr_t value) {
     for (unsigned lane = 0; lane < 32; lane += 2) two(lanes + lane) = TwoLanes{value, value};
 }
 

@@ -130,10 +130,8 @@ std::uint32_t Recorder::site_of(const char* instruction, unsigned bytes, Kind ki
     return number - 1;
 }
 
-Recorder::Sequence& Recorder::sequence(Warp& warp, std::uint32_t site) {
+Recorder::Sequence& Recorder::begin_sequence(Warp& warp, std::uint32_t site) {
     if (warp.sequences.size() <= site) warp.sequences.resize(kinds_.size() + 16);
-    std::unique_ptr<Sequence>& known = warp.sequences[site];
-    if (known) return *known;
     auto made = std::make_unique<Sequence>();
     if (kinds_[site] == Kind::step) {
         if (site >= table_sites_) made->own_steps = std::make_unique<Steps>();
@@ -147,8 +145,8 @@ Recorder::Sequence& Recorder::sequence(Warp& warp, std::uint32_t site) {
         std::fill_n(made->accesses->limit, 32, cuscope_simt::most_accesses);
     }
     warp.active.push_back(site);
-    known = std::move(made);
-    return *known;
+    warp.sequences[site] = std::move(made);
+    return *warp.sequences[site];
 }
 
 // Makes room for one more closed piece of a lane.

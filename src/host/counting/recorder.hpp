@@ -14,6 +14,7 @@
 #include "cuscope_simt/abi.h"
 #include "cuscope_simt/counting/state.h"
 #include "host/counting/counting.hpp"
+#include "host/counting/distinct.hpp"
 #include "host/counting/line_counts.hpp"
 #include "host/counting/profiler.hpp"
 #include "host/executor/image.hpp"
@@ -171,7 +172,11 @@ class Recorder {
     std::uint32_t site_of(const char* instruction, unsigned bytes, Kind kind);
     std::uint32_t add_site(const char* instruction, unsigned bytes, Kind kind);
     void point_hooks();
-    Sequence& sequence(Warp& warp, std::uint32_t site);
+    Sequence& sequence(Warp& warp, std::uint32_t site) {
+        if (site < warp.sequences.size() && warp.sequences[site]) return *warp.sequences[site];
+        return begin_sequence(warp, site);
+    }
+    Sequence& begin_sequence(Warp& warp, std::uint32_t site);
     const Sequence* known(const Warp& warp, std::uint32_t site) const {
         return site < warp.sequences.size() ? warp.sequences[site].get() : nullptr;
     }
@@ -237,6 +242,7 @@ class Recorder {
     } cursor_;
     // The words of each bank that one pass of a request reads.
     std::array<std::array<std::uintptr_t, 64>, banks> in_bank_;
+    Distinct distinct_;
     Sums sums_;
     std::unique_ptr<Profiler> profiler_;  // null: no profile is made of this block
     // The last loads of a thread; a Run is a load with the loads that were joined to it.

@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 
+#include "host/counting/distinct.hpp"
 #include "host/counting/lanes.hpp"
 #include "host/counting/recorder.hpp"
 
@@ -13,33 +14,6 @@ namespace {
 std::uint64_t number_of_lanes(unsigned mask) {
     return mask == ~0u ? 32 : static_cast<std::uint64_t>(std::popcount(mask));
 }
-
-// A set of numbers, at most one for each piece of each lane's access. Most of them come in order.
-class Distinct {
-  public:
-    void add(std::uintptr_t number) {
-        if (count_ != 0 && number == numbers_[count_ - 1]) return;
-        if (count_ == numbers_.size()) reduce();
-        if (count_ != 0 && number < numbers_[count_ - 1]) ordered_ = false;
-        numbers_[count_++] = number;
-    }
-    std::size_t count() {
-        if (!ordered_) reduce();
-        return count_;
-    }
-
-  private:
-    void reduce() {
-        std::sort(numbers_.begin(), numbers_.begin() + count_);
-        count_ = static_cast<std::size_t>(std::unique(numbers_.begin(), numbers_.begin() + count_) -
-                                          numbers_.begin());
-        ordered_ = true;
-    }
-
-    std::array<std::uintptr_t, 128> numbers_;
-    std::size_t count_ = 0;
-    bool ordered_ = true;
-};
 
 // The lanes whose addresses lie in a stretch.
 unsigned lanes_within(const WarpRequest& request, unsigned lanes, const Stretch& stretch) {
@@ -117,7 +91,7 @@ unsigned passes_of(const Runs& runs, unsigned bytes) {
 }
 
 // The number of different sectors that a request touches.
-std::uint64_t sectors_of(const WarpRequest& request, unsigned lanes) {
+std::uint64_t sectors_of(const WarpRequest& request, unsigned lanes, Distinct& sectors) {
     std::uintptr_t low = ~std::uintptr_t{0}, high = 0;
     each_lane(lanes, [&](unsigned lane) {
         low = std::min(low, request.address[lane]);
@@ -133,7 +107,7 @@ std::uint64_t sectors_of(const WarpRequest& request, unsigned lanes) {
         });
         return static_cast<std::uint64_t>(std::popcount(touched));
     }
-    Distinct sectors;
+    sectors.clear();
     each_lane(lanes, [&](unsigned lane) {
         const std::uintptr_t address = request.address[lane];
         sectors.add(address / sector_bytes);
@@ -203,7 +177,7 @@ void Recorder::settle(unsigned warp, std::uint32_t site, Sequence& its, std::uin
             return counts;
         }
         std::uint64_t sectors = runs.are_known && lanes == ~0u ? sectors_of(runs, request.bytes) : 0;
-        if (sectors == 0) sectors = sectors_of(request, lanes);
+        if (sectors == 0) sectors = sectors_of(request, lanes, distinct_);
         const bool is_load = kind == Kind::load;
         (is_load ? counts.loads : counts.stores) = threads;
         (is_load ? counts.load_requests : counts.store_requests) = times;

@@ -1,6 +1,6 @@
 // Puts the accesses of the lanes of a warp together to requests.
 #include <algorithm>
-#include <cstring>
+#include <bit>
 #include <numeric>
 #include <utility>
 
@@ -83,10 +83,8 @@ void Recorder::settle(Warp& warp, std::uint32_t site, std::size_t count) {
 bool Recorder::settle_alike(unsigned warp, std::uint32_t site, Sequence& its) {
     Accesses& from = *its.accesses;
     if (its.has_waited || from.has_pieces != 0) return false;
-    std::uintptr_t opens[32];
-    static_assert(sizeof opens == sizeof from.open);
-    std::memcpy(opens, from.open, sizeof opens);
-    if (!are_equal(opens)) return false;
+    static_assert(sizeof from.open == 32 * sizeof(std::uintptr_t));
+    if (!are_equal(from.open)) return false;
     const Accesses::Open open = from.open[0];
     const auto count = static_cast<std::size_t>(cuscope_simt::most_accesses - open.left);
     if (count == 0) return true;
@@ -97,7 +95,9 @@ bool Recorder::settle_alike(unsigned warp, std::uint32_t site, Sequence& its) {
         two(request_.address.data() + lane) = begin;
         two(from.expected + lane) = begin + TwoLanes{step, step};
     }
-    for (Accesses::Open& its_open : from.open) its_open.left = cuscope_simt::most_accesses;
+    const auto again =
+        std::bit_cast<std::uintptr_t>(Accesses::Open{open.stride, cuscope_simt::most_accesses});
+    fill(from.open, again);
     request_.mask = ~0u;
     const std::int64_t stride = open.stride;
     settle_requests(warp, site, its, 0, count, &stride);
