@@ -128,6 +128,16 @@ class Recorder {
         Stretch stretch;
         std::size_t range = 0;
     };
+    // What all lanes together accessed when they last met, and its counts. If they all access the addresses
+    // that are expected of them, only the place has changed.
+    struct Shape {
+        std::size_t count = 0;  // accesses of each lane; 0: not known
+        std::int64_t stride = 0;
+        std::uintptr_t first = 0;                // of the first lane
+        std::uintptr_t to_lowest = 0, span = 0;  // from there to the lowest address; from that to the highest
+        GlobalCounts global;
+        SharedCounts shared;
+    };
     // One instruction in one warp. The n-th access of each lane belongs to the n-th request.
     struct Sequence {
         Accesses* accesses = nullptr;            // null for the begin of a basic block
@@ -143,9 +153,10 @@ class Recorder {
         bool has_waited = false;            // some of them are not 0
         bool is_touched = false;            // in Warp::touched
         std::uintptr_t previous_first = 0;  // of the first request when the warp last met
-        Place last;                         // that was accessed last
-        std::vector<Joined> joined;         // by request, for profiles
-        Targets targets;                    // of a basic block, if the launch is profiled
+        Shape shape;
+        Place last;                  // that was accessed last
+        std::vector<Joined> joined;  // by request, for profiles
+        Targets targets;             // of a basic block, if the launch is profiled
 
         // The accesses or the executions of a lane.
         std::size_t count(unsigned lane) const {
@@ -193,6 +204,9 @@ class Recorder {
     static void extend(Sequence& its, unsigned lane);
     void settle(Warp& warp, std::uint32_t site, std::size_t count);
     bool settle_alike(unsigned warp, std::uint32_t site, Sequence& its);
+    bool count_again(const Sequence& its, std::uintptr_t first, std::size_t count, std::int64_t stride);
+    void settle_shape(unsigned warp, std::uint32_t site, Sequence& its, std::size_t count,
+                      std::int64_t stride);
     static void begin_again(Sequence& its);
     void keep_rest(Sequence& its, const std::array<std::size_t, 32>& counts, std::size_t count);
     void settle_requests(unsigned warp, std::uint32_t site, Sequence& its, std::size_t number,

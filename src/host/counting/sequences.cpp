@@ -90,19 +90,75 @@ bool Recorder::settle_alike(unsigned warp, std::uint32_t site, Sequence& its) {
     if (count == 0) return true;
     const std::uintptr_t all = times(open.stride, count), first = from.expected[0] - all;
     const std::uintptr_t step = first - std::exchange(its.previous_first, first);
+    const bool is_expected = std::exchange(from.has_misses, 0) == 0;
+    Accesses::Open again{open.stride, cuscope_simt::most_accesses};
+    // A lane that makes one access each time then expects the next one at once.
+    if (const auto small = static_cast<int>(step); count == 1 && step == times(small, 1))
+        again.stride = small;
+    fill(from.open, std::bit_cast<std::uintptr_t>(again));
+    if (is_expected && count_again(its, first, count, open.stride)) {
+        if (step != all) add(from.expected, step - all);
+        return true;
+    }
     for (unsigned lane = 0; lane < 32; lane += 2) {
         const TwoLanes begin = two(from.expected + lane) - TwoLanes{all, all};
         two(request_.address.data() + lane) = begin;
         two(from.expected + lane) = begin + TwoLanes{step, step};
     }
-    const auto again =
-        std::bit_cast<std::uintptr_t>(Accesses::Open{open.stride, cuscope_simt::most_accesses});
-    fill(from.open, again);
     request_.mask = ~0u;
     const std::int64_t stride = open.stride;
-    settle_requests(warp, site, its, 0, count, &stride);
+    if (is_expected && !lines_ && !profiler_) {
+        settle_shape(warp, site, its, count, stride);
+    } else {
+        its.shape.count = 0;
+        settle_requests(warp, site, its, 0, count, &stride);
+    }
     its.joined.clear();
     return true;
+}
+
+// The lanes have accessed the addresses that were expected of them. False: the counts of the time before are
+// not known, or are not those of this time.
+bool Recorder::count_again(const Sequence& its, std::uintptr_t first, std::size_t count,
+                           std::int64_t stride) {
+    const Shape& shape = its.shape;
+    const std::uintptr_t lowest = first + shape.to_lowest;
+    const bool is_shared = its.last.kind == Place::Kind::shared;
+    if (shape.count != count || (count > 1 && shape.stride != stride) ||
+        (first - shape.first) % (is_shared ? bank_bytes : sector_bytes) != 0 ||
+        !its.last.stretch.holds(lowest) || !its.last.stretch.holds(lowest + shape.span))
+        return false;
+    if (is_shared) {
+        sums_.shared += shape.shared;
+    } else {
+        sums_.global += shape.global;
+        if (its.last.kind == Place::Kind::range) sums_.ranges[its.last.range] += shape.global;
+    }
+    return true;
+}
+
+// Counts the requests, and keeps their counts if all of them access one place.
+void Recorder::settle_shape(unsigned warp, std::uint32_t site, Sequence& its, std::size_t count,
+                            std::int64_t stride) {
+    Shape& shape = its.shape;
+    const std::uintptr_t all = times(stride, count - 1);
+    std::uintptr_t low = ~std::uintptr_t{0}, high = 0;
+    for (const std::uintptr_t address : request_.address) {
+        low = std::min({low, address, address + all});
+        high = std::max({high, address, address + all});
+    }
+    shape.stride = stride;
+    shape.first = request_.address[0];
+    shape.to_lowest = low - shape.first;
+    shape.span = high - low;
+    const GlobalCounts global = std::exchange(sums_.global, {});
+    const SharedCounts shared = std::exchange(sums_.shared, {});
+    settle_requests(warp, site, its, 0, count, &stride);
+    shape.global = sums_.global;
+    shape.shared = sums_.shared;
+    sums_.global += global;
+    sums_.shared += shared;
+    shape.count = its.last.stretch.holds(low) && its.last.stretch.holds(high) ? count : 0;
 }
 
 // Nothing is recorded any more. Each lane is expected to begin as far from its first address as the first
@@ -127,7 +183,8 @@ void Recorder::begin_again(Sequence& its) {
         to.expected[lane] += step;
         to.open[lane].left = to.limit[lane] = cuscope_simt::most_accesses;
     }
-    to.has_pieces = 0;
+    to.has_pieces = to.has_misses = 0;
+    its.shape.count = 0;
     its.has_waited = false;
     its.before.fill(0);
 }
@@ -135,6 +192,7 @@ void Recorder::begin_again(Sequence& its) {
 // Keeps what follows the first `count` accesses of each lane. The cursors point there.
 void Recorder::keep_rest(Sequence& its, const std::array<std::size_t, 32>& counts, std::size_t count) {
     Accesses& to = *its.accesses;
+    its.shape.count = 0;
     for (unsigned lane = 0; lane < 32; ++lane) {
         const std::size_t gone = std::min(count, counts[lane]), rest = counts[lane] - gone;
         std::uint32_t& before = its.before[lane];

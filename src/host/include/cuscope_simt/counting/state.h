@@ -34,8 +34,9 @@ struct Accesses {
     Open open[32];
     int limit[32];              // Open::left when the open piece began
     unsigned long has_pieces;   // some lane has closed a piece
+    unsigned long has_misses;   // some lane has accessed another address than the expected one
     Piece *next[32], *end[32];  // the room for closed pieces
-    unsigned long unused[7];    // the next instruction begins a cache line
+    unsigned long unused[6];    // the next instruction begins a cache line
 };
 inline constexpr unsigned open_offset = 32 * sizeof(unsigned long);
 
@@ -53,6 +54,7 @@ __attribute__((always_inline)) inline bool put(Accesses& its, unsigned lane, uns
     }
     unsigned long& expected = its.expected[lane];
     if (expected != address) {
+        its.has_misses = 1;
         const int count = its.limit[lane] - open.left;
         const auto step =
             static_cast<long>(address - expected + static_cast<unsigned long>(long{open.stride}));
