@@ -122,7 +122,15 @@ CUSCOPE_ON_FIBER void Block::step_at(Strand* self, unsigned entry) {
     if (!recorded) leave_without_memory(self);
 }
 
-void Block::begin_warp(const Strand* self) { recorder_->begin_warp(self->warp_index(), used_ == 1); }
+CUSCOPE_ON_FIBER void Block::begin_warp(Strand* self) {
+    bool begun = true;
+    try {
+        recorder_->begin_warp(self->warp_index(), used_ == 1);
+    } catch (const std::bad_alloc&) {
+        begun = false;
+    }
+    if (!begun) leave_without_memory(self);
+}
 
 CUSCOPE_ON_FIBER void Block::let_catch_up(Strand* self) {
     if (grid->must_leave()) leave(self);

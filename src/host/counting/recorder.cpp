@@ -1,5 +1,7 @@
 #include "host/counting/recorder.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <new>
 #include <utility>
@@ -9,8 +11,6 @@
 namespace cuscope::simt {
 
 namespace {
-
-constexpr std::size_t cache_line = 64;
 
 std::size_t number_of_steps(const cuscope_simt::ImageTable& table) {
     return static_cast<std::size_t>(table.costs_end - table.costs);
@@ -23,11 +23,15 @@ std::size_t number_of_accesses(const cuscope_simt::ImageTable& table) {
 }  // namespace
 
 void ZeroMemory::make(std::size_t bytes) {
-    memory_.reset(std::calloc(bytes + cache_line, 1));
-    if (!memory_) throw std::bad_alloc();
-    const auto begin = reinterpret_cast<std::uintptr_t>(memory_.get());
-    data_ = static_cast<char*>(memory_.get()) + (cache_line - begin % cache_line);
+    memory_.reset();
+    if (bytes == 0) return;
+    void* const memory =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    memory_ = std::unique_ptr<char, Unmap>(static_cast<char*>(memory), Unmap{bytes});
 }
+
+void ZeroMemory::Unmap::operator()(char* memory) const { munmap(memory, bytes); }
 
 std::size_t idle_bytes(const cuscope_simt::ImageTable& table) {
     return std::max(number_of_steps(table) * sizeof(cuscope_simt::Steps),
@@ -53,12 +57,6 @@ void Recorder::begin(Setting setting) {
         steps_ = static_cast<std::uint32_t>(kinds_.size());
         for (const auto* its = table.accesses; its != table.accesses_end; ++its)
             add_site(place(its->site), its->bytes, static_cast<Kind>(its->access));
-        for (Warp& warp : warps_) {
-            const std::size_t bytes = number_of_steps(table) * sizeof(Steps);
-            warp.memory.make(bytes + number_of_accesses(table) * sizeof(Accesses));
-            warp.steps = warp.memory.data();
-            warp.accesses = warp.steps + bytes;
-        }
     }
     table_sites_ = static_cast<std::uint32_t>(kinds_.size());
     idle_.make(idle_bytes(table));
@@ -87,7 +85,7 @@ void Recorder::point_hooks() {
 
 void Recorder::begin_warp(unsigned number, bool alone) {
     const unsigned before = std::exchange(state_.warp, number);
-    if (!alone || profiler_ || before == no_warp) return;
+    if (!alone || profiler_ || before == no_warp) return make_memory(warps_[number]);
     // Put together the requests of the warp that has ended while the caches have them, and let this one use
     // the same memory. It will hardly access other addresses than those that the warp before lets expect.
     meet(before);
@@ -99,6 +97,16 @@ void Recorder::begin_warp(unsigned number, bool alone) {
     std::swap(from.active, to.active);
     std::swap(step_pointers_[before], step_pointers_[number]);
     std::swap(access_pointers_[before], access_pointers_[number]);
+}
+
+void Recorder::make_memory(Warp& warp) {
+    if (!has_table_ || warp.steps != nullptr) return;
+    const cuscope_simt::ImageTable& table = setting_.image_object->table();
+    const std::size_t bytes = number_of_steps(table) * sizeof(Steps);
+    warp.memory.make(bytes + number_of_accesses(table) * sizeof(Accesses));
+    warp.steps = warp.memory.data();
+    warp.accesses = warp.steps + bytes;
+    point_hooks();
 }
 
 void Recorder::add_lines() const {

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -31,18 +30,19 @@ struct Stretch {
     const char* begin_pointer() const { return reinterpret_cast<const char*>(begin); }
 };
 
-// Memory that holds zeros. The system gives pages of it only when they are written.
+// Memory that holds zeros. The system gives pages of it only when they are written, because a launch uses few
+// of the instructions of a large image.
 class ZeroMemory {
   public:
     void make(std::size_t bytes);
-    char* data() const { return data_; }
+    char* data() const { return memory_.get(); }
 
   private:
-    struct Free {
-        void operator()(void* memory) const { std::free(memory); }
+    struct Unmap {
+        std::size_t bytes;
+        void operator()(char* memory) const;
     };
-    std::unique_ptr<void, Free> memory_;
-    char* data_ = nullptr;  // at the begin of a cache line
+    std::unique_ptr<char, Unmap> memory_;
 };
 
 // What instrumented code of an image writes to while nothing is counted.
@@ -167,7 +167,8 @@ class Recorder {
     };
     struct Warp {
         ZeroMemory memory;
-        char *steps = nullptr, *accesses = nullptr;        // in this memory, by entry of the image's tables
+        // In this memory, by entry of the image's tables. Null before the warp's first thread begins.
+        char *steps = nullptr, *accesses = nullptr;
         std::vector<std::unique_ptr<Sequence>> sequences;  // by site; null: not used by the warp yet
         std::vector<std::uint32_t> active;                 // the sites to which hooks may write
         std::vector<std::uint32_t> touched;                // sites that the recorder was told of, in order
@@ -182,6 +183,7 @@ class Recorder {
     bool is_told() const { return profiler_ != nullptr || !has_table_; }
     std::uint32_t site_of(const char* instruction, unsigned bytes, Kind kind);
     std::uint32_t add_site(const char* instruction, unsigned bytes, Kind kind);
+    void make_memory(Warp& warp);
     void point_hooks();
     Sequence& sequence(Warp& warp, std::uint32_t site) {
         if (site < warp.sequences.size() && warp.sequences[site]) return *warp.sequences[site];

@@ -236,7 +236,7 @@ struct cuscope_simt::Block {
     // The same for entries of the image's tables.
     void access_at(Strand* self, const void* address, unsigned entry);
     void step_at(Strand* self, unsigned entry);
-    void begin_warp(const Strand* self);
+    void begin_warp(Strand* self);
     void check_access(Strand* self, const void* address, unsigned long bytes, Access access,
                       const void* instruction);
     void check_synchronization(Strand* self, Synchronization kind);
