@@ -162,7 +162,7 @@ void Recorder::grow(Sequence& its, unsigned lane) {
     constexpr std::size_t few = 8;
     Accesses& to = *its.accesses;
     if (!its.room) {
-        its.room.reset(new Pieces[32 * few]);
+        its.room.reset(new Piece[32 * few]);
         for (unsigned i = 0; i < 32; ++i) {
             its.begin[i] = to.next[i] = its.room.get() + i * few;
             to.end[i] = to.next[i] + few;
@@ -170,7 +170,7 @@ void Recorder::grow(Sequence& its, unsigned lane) {
         return;
     }
     const auto count = static_cast<std::size_t>(to.end[lane] - its.begin[lane]);
-    std::unique_ptr<Pieces[]> larger(new Pieces[2 * count]);
+    std::unique_ptr<Piece[]> larger(new Piece[2 * count]);
     to.next[lane] = std::copy(its.begin[lane], to.next[lane], larger.get());
     to.end[lane] = larger.get() + 2 * count;
     its.begin[lane] = larger.get();

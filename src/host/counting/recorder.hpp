@@ -45,7 +45,7 @@ class ZeroMemory {
     std::unique_ptr<char, Unmap> memory_;
 };
 
-// What instrumented code of an image writes to while nothing is counted.
+// The size of the memory to which the code of an image writes while nothing is counted.
 std::size_t idle_bytes(const cuscope_simt::ImageTable& table);
 
 class Recorder {
@@ -117,7 +117,7 @@ class Recorder {
     using Request = WarpRequest;
     using Accesses = cuscope_simt::Accesses;
     using Steps = cuscope_simt::Steps;
-    using Pieces = cuscope_simt::Piece;
+    using Piece = cuscope_simt::Piece;
     // The lanes of a request whose loads a GPU's compiler joins to one before: see Request.
     struct Joined {
         unsigned lanes = 0, before = 0;
@@ -128,8 +128,8 @@ class Recorder {
         Stretch stretch;
         std::size_t range = 0;
     };
-    // What all lanes together accessed when they last met, and its counts. If they all access the addresses
-    // that are expected of them, only the place has changed.
+    // The accesses of all lanes between the last two meetings, and their counts. If all lanes then access the
+    // addresses that are expected of them, only the place has changed.
     struct Shape {
         std::size_t count = 0;  // accesses of each lane; 0: not known
         std::int64_t stride = 0;
@@ -145,9 +145,9 @@ class Recorder {
         std::unique_ptr<Accesses> own_accesses;  // where the image has no table of them
         std::unique_ptr<Steps> own_steps;
         // Rooms for closed pieces: one for few of all lanes, and larger ones.
-        std::unique_ptr<Pieces[]> room;
-        std::array<std::unique_ptr<Pieces[]>, 32> rooms;
-        std::array<Pieces*, 32> begin{};
+        std::unique_ptr<Piece[]> room;
+        std::array<std::unique_ptr<Piece[]>, 32> rooms;
+        std::array<Piece*, 32> begin{};
         // By lane: the accesses before the last one that found `most_accesses` left.
         std::array<std::uint32_t, 32> before{};
         bool has_waited = false;            // some of them are not 0
@@ -254,7 +254,7 @@ class Recorder {
         std::array<std::uintptr_t, 32> address;
         std::array<std::int64_t, 32> stride;
         std::array<std::uint32_t, 32> left;  // accesses of the piece
-        std::array<const Pieces*, 32> next;  // null: the piece is the open one
+        std::array<const Piece*, 32> next;   // null: the piece is the open one
     } cursor_;
     // The words of each bank that one pass of a request reads.
     std::array<std::array<std::uintptr_t, 64>, banks> in_bank_;

@@ -43,7 +43,7 @@ void Recorder::settle(Warp& warp, std::uint32_t site, std::size_t count) {
             if (number >= counts[lane]) continue;
             if (at.left[lane] == 0) {
                 if (from.has_pieces != 0 && at.next[lane] != nullptr && at.next[lane] != from.next[lane]) {
-                    const Pieces& piece = *at.next[lane]++;
+                    const Piece& piece = *at.next[lane]++;
                     at.address[lane] = piece.first;
                     at.stride[lane] = piece.stride;
                     at.left[lane] = piece.count;
@@ -118,7 +118,7 @@ bool Recorder::settle_alike(unsigned warp, std::uint32_t site, Sequence& its) {
 }
 
 // The lanes have accessed the addresses that were expected of them. False: the counts of the time before are
-// not known, or are not those of this time.
+// not known, or this time has other counts.
 bool Recorder::count_again(const Sequence& its, std::uintptr_t first, std::size_t count,
                            std::int64_t stride) {
     const Shape& shape = its.shape;
@@ -189,7 +189,7 @@ void Recorder::begin_again(Sequence& its) {
     its.before.fill(0);
 }
 
-// Keeps what follows the first `count` accesses of each lane. The cursors point there.
+// Keeps the accesses behind the first `count` ones of each lane. The cursors point there.
 void Recorder::keep_rest(Sequence& its, const std::array<std::size_t, 32>& counts, std::size_t count) {
     Accesses& to = *its.accesses;
     its.shape.count = 0;
@@ -198,16 +198,16 @@ void Recorder::keep_rest(Sequence& its, const std::array<std::size_t, 32>& count
         std::uint32_t& before = its.before[lane];
         before -= static_cast<std::uint32_t>(std::min<std::size_t>(before, gone));
         int open = to.limit[lane] - to.open[lane].left;
-        const Pieces* const next = cursor_.next[lane];
+        const Piece* const next = cursor_.next[lane];
         const std::uint32_t left = cursor_.left[lane];
         if (gone != 0 && next == nullptr) {
             open = static_cast<int>(left);
             to.next[lane] = its.begin[lane];
         } else if (gone != 0) {
-            Pieces* kept = its.begin[lane];
-            const Pieces* from = next;
+            Piece* kept = its.begin[lane];
+            const Piece* from = next;
             if (left != 0) *kept++ = {cursor_.address[lane], static_cast<int>(cursor_.stride[lane]), left};
-            to.next[lane] = std::copy(from, static_cast<const Pieces*>(to.next[lane]), kept);
+            to.next[lane] = std::copy(from, static_cast<const Piece*>(to.next[lane]), kept);
         }
         to.open[lane].left = static_cast<int>(before) + cuscope_simt::most_accesses - static_cast<int>(rest);
         to.limit[lane] = to.open[lane].left + open;

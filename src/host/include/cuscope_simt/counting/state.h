@@ -24,7 +24,8 @@ struct Piece {
     unsigned count;
 };
 
-// What the lanes of a warp did at one instruction since they last met: pieces, of which the last one is open.
+// The accesses of the lanes of a warp at one instruction since they last met: pieces, of which the last one
+// is open.
 struct Accesses {
     struct Open {
         int stride;
@@ -38,6 +39,7 @@ struct Accesses {
     Piece *next[32], *end[32];  // the room for closed pieces
     unsigned long unused[6];    // the next instruction begins a cache line
 };
+static_assert(sizeof(Accesses) % 64 == 0, "the code that counts expects whole cache lines");
 inline constexpr unsigned open_offset = 32 * sizeof(unsigned long);
 
 // The sites of an instruction whose access is not known before it happens: one for each kind of access, and
