@@ -38,6 +38,27 @@ __global__ void warp_by_warp(const float* x, float* y, int rounds) {
     }
     y[t] = sum;
 }
+__global__ void walk(const float* x, const int* path, const int* trips, int most, int meet, float* y) {
+    int t = blockIdx.x * blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x;
+    float sum = 0;
+    for (int i = 0; i < most; ++i) {
+        if (i < trips[t]) sum += x[path[i * all + t]];
+        if ((i + 1) % meet == 0) __syncwarp();
+    }
+    y[t] = sum;
+}
+__global__ void shared_walk(const int* path, const int* trips, int most, int meet, float* y) {
+    __shared__ float s[1024];
+    for (int i = threadIdx.x; i < 1024; i += blockDim.x) s[i] = i;
+    __syncthreads();
+    int t = blockIdx.x * blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x;
+    float sum = 0;
+    for (int i = 0; i < most; ++i) {
+        if (i < trips[t]) sum += s[path[i * all + t]];
+        if ((i + 1) % meet == 0) __syncwarp();
+    }
+    y[t] = sum;
+}
 """
 lanes = np.arange(32)
 random = np.random.default_rng(3)
@@ -147,3 +168,96 @@ def test_each_block_is_counted_like_the_first(device):
     assert counts.by_argument["x"].load_sectors == 40 * sectors(index[:32] * 4, 4)
     assert counts.thread_steps % counts.warp_steps == 0
     assert counts.active_threads_per_warp == 32
+
+
+# The index that thread t reads at step i.
+PATHS = {
+    "equal steps": lambda i, t: i * 3 + t,
+    "steps of a row": lambda i, t: i * 32 + t,
+    "backwards": lambda i, t: 1000 - i * 5 - t,
+    "steps that change": lambda i, t: np.where(i < 9, i * 2, 300 + i * 7) + t,
+    "lanes at different steps": lambda i, t: i * (t % 5) + t,
+    "rows that begin again": lambda i, t: i % 4 * 100 + i // 4 + t % 16,
+    "every third step elsewhere": lambda i, t: np.where(i % 3 == 2, 700 - i, i * 4) + t,
+    "in no order": lambda i, t: (i * 389 + t * 613 + i * t * 17) % 1024,
+}
+
+
+def paths(name: str, most: int, threads: int) -> np.ndarray:
+    return (PATHS[name](np.arange(most)[:, None], np.arange(threads)[None, :]) % 1024).astype(np.int32)
+
+
+def requests_of(path: np.ndarray, trips: np.ndarray, block: int) -> list[np.ndarray]:
+    """The indices of each request: of the threads of a warp that come so far."""
+    threads = np.arange(trips.size).reshape(-1, block)
+    warps = [warp for its in threads for warp in np.array_split(its, range(32, block, 32))]
+    return [path[i, warp[trips[warp] > i]] for warp in warps for i in range(trips[warp].max())]
+
+
+WALKS = [(name, 60, meet) for name in PATHS for meet in (1, 7, 100)]
+LONG_WALKS = [(name, 2600, 10_000) for name in ("equal steps", "steps that change", "in no order")]
+
+
+@pytest.mark.parametrize("uneven", [False, True], ids=["together", "uneven"])
+@pytest.mark.parametrize(("name", "most", "meet"), WALKS + LONG_WALKS)
+def test_walks_touch_the_sectors_of_their_steps(device, name, most, meet, uneven):
+    block, threads = 40, 80
+    path = paths(name, most, threads)
+    trips = (most - np.arange(threads) * 11 % most * uneven).astype(np.int32)
+    x, y = cs.zeros(1024, np.float32), cs.zeros(threads, np.float32)
+
+    counts = module(device, SOURCE).walk.count(
+        x, cs.to_device(path), cs.to_device(trips), most, meet, y, grid=2, block=block
+    )
+
+    expected = requests_of(path, trips, block)
+    its = counts.by_argument["x"]
+    assert (its.loads, its.load_requests) == (trips.sum(), len(expected))
+    assert its.load_sectors == sum(sectors(indices * 4, 4) for indices in expected)
+
+
+@pytest.mark.parametrize("uneven", [False, True], ids=["together", "uneven"])
+@pytest.mark.parametrize(("name", "most", "meet"), WALKS)
+def test_walks_in_shared_memory_take_the_wavefronts_of_their_steps(device, name, most, meet, uneven):
+    block, threads = 40, 80
+    path = paths(name, most, threads)
+    trips = (most - np.arange(threads) * 11 % most * uneven).astype(np.int32)
+
+    counts = module(device, SOURCE).shared_walk.count(
+        cs.to_device(path),
+        cs.to_device(trips),
+        most,
+        meet,
+        cs.zeros(threads, np.float32),
+        grid=2,
+        block=block,
+    )
+
+    wavefronts = [np.bincount(np.unique(its) % 32).max() for its in requests_of(path, trips, block)]
+    assert counts.shared_load_requests == len(wavefronts)
+    assert counts.shared_load_wavefronts == sum(wavefronts)
+
+
+@pytest.mark.parametrize("meet", [1, 100])
+def test_a_walk_from_one_argument_into_another_is_counted_for_both(device, meet):
+    most, threads = 60, 32
+    path = (np.arange(most)[:, None] * 8 + np.arange(threads)).astype(np.int32)
+    both = cs.zeros(1024, np.float32)
+
+    counts = module(device, SOURCE).walk.count(
+        both[:256],
+        cs.to_device(path),
+        cs.full(threads, most, np.int32),
+        most,
+        meet,
+        both[256:],
+        grid=1,
+        block=threads,
+    )
+
+    x, y = (counts.by_argument[name] for name in ("x", "y"))
+    assert (x.loads, y.loads) == ((path < 256).sum(), (path >= 256).sum())
+    assert (x.load_sectors, y.load_sectors) == tuple(
+        sum(sectors(row[inside] * 4, 4) for row, inside in zip(path, where, strict=True))
+        for where in (path < 256, path >= 256)
+    )

@@ -1,4 +1,4 @@
-"""The benchmark of kernels on simulated devices."""
+"""The benchmarks of kernels on simulated devices."""
 
 from __future__ import annotations
 
@@ -34,3 +34,18 @@ def test_the_benchmark_gives_a_positive_time_for_every_operation():
     }
     assert {"shared atomicAdd, unsigned", "shared atomicAdd, float", "tree reduction"} <= set(times)
     assert all(time > 0 for time in times.values())
+
+
+def test_the_benchmark_of_counting_measures_every_kind_of_launch():
+    benchmark = TESTS.parent / "benchmarks" / "counting.py"
+    answer = subprocess.run(
+        [sys.executable, str(benchmark), "--quick", "--repeats", "1", "--json"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+
+    times = json.loads(answer.stdout)
+
+    assert {"mandelbrot", "reduction", "naive_product", "tiled_product", "copy", "histogram"} <= set(times)
+    assert all(set(its) == {"launch", "count", "profile"} and min(its.values()) > 0 for its in times.values())

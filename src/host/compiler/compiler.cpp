@@ -23,6 +23,7 @@
 #include "host/compiler/temporary_directory.hpp"
 #include "host/compiler/unrolling.hpp"
 #include "host/counting/block_costs.hpp"
+#include "host/counting/inline_hooks.hpp"
 #include "host/executor/image.hpp"
 #include "runtime/compile/cache.hpp"
 #include "runtime/compile/claim.hpp"
@@ -407,7 +408,9 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
             if (const Status status = unfinished(answer); status != Status::success) return status;
             std::string text;
             if (answer.ok() && read_file(assembly, &text)) {
-                write_file(assembly, with_block_costs(text));
+                text = with_block_costs(text);
+                if (request_.kind == ImageKind::counting) text = with_inline_hooks(text, !compiler_.is_clang);
+                write_file(assembly, text);
                 arguments = {compiler_.path, assembly, hooks, "-o", output};
                 // Clang's assembler would write line tables of a newer version.
                 if (compiler_.is_clang) arguments.emplace_back("-gdwarf-4");

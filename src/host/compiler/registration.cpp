@@ -145,7 +145,8 @@ std::string registration_code(const std::vector<Registration>& kernels,
            std::to_string(globals.size()) +
            "u, &::cuscope_simt::initialize, ::cuscope_simt::places_shared, ::cuscope_simt::shared_key, "
            "cuscope_guard, sizeof cuscope_guard, ::cuscope_simt::costs, ::cuscope_simt::costs_end, "
-           "::cuscope_simt::lines, ::cuscope_simt::lines_end};\n}\n";
+           "::cuscope_simt::lines, ::cuscope_simt::lines_end, ::cuscope_simt::accesses, "
+           "::cuscope_simt::accesses_end};\n}\n";
 }
 
 }  // namespace cuscope::simt

@@ -324,7 +324,7 @@ class Reader {
         }
         // The last one finds shared memory, whose addresses a GPU knows.
         if (starts(to, "__tsan") || starts(to, "__ubsan") || starts(to, "__stack_chk") ||
-            to == "cuscope_count" || to == "__tls_get_addr") {
+            to == "cuscope_count" || to == "cuscope_begin_thread" || to == "__tls_get_addr") {
             addresses_.add_call();
             if (starts(to, "__tsan_read") || starts(to, "__tsan_write")) ++conditional_.accesses;
             return false;

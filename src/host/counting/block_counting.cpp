@@ -34,6 +34,14 @@ void Block::attach_recorder(const cuscope::simt::Counting& counting) {
     prototype_.count = recorder_->state();
 }
 
+// While nothing is counted, the code of an image that counts still writes somewhere.
+void Block::make_idle() {
+    if ((image_->table().flags & counts_accesses) == 0) return;
+    idle_ = std::make_unique<cuscope::simt::ZeroMemory>();
+    idle_->make(cuscope::simt::idle_bytes(image_->table()));
+    prototype_.steps = prototype_.accesses = idle_->data();
+}
+
 void Block::detach_recorder() {
     grid->launch().counting->add(recorder_->sums());
     recorder_->add_lines();
@@ -66,18 +74,27 @@ CUSCOPE_ON_FIBER void Block::leave_without_memory(Strand* self) {
 
 CUSCOPE_ON_FIBER void Block::access(Strand* self, const void* address, unsigned bytes, Access access,
                                     const void* instruction) {
-    const unsigned thread = self->linear_thread;
-    const auto* const at = static_cast<const char*>(instruction);
-    bool recorded = true, lacks_room = false;
+    bool found = true;
+    std::uint32_t site = 0;
     try {
-        recorder_->follow(thread, used_ == 1);
-        lacks_room = recorder_->lacks_room(thread, at, bytes, access);
+        site = recorder_->access_site(static_cast<const char*>(instruction), bytes, access);
     } catch (const std::bad_alloc&) {
-        recorded = false;
+        found = false;
     }
-    if (lacks_room) let_catch_up(self);
+    if (!found) leave_without_memory(self);
+    record_access(self, address, site);
+}
+
+CUSCOPE_ON_FIBER void Block::access_at(Strand* self, const void* address, unsigned entry) {
+    record_access(self, address, recorder_->access_site(entry));
+}
+
+CUSCOPE_ON_FIBER void Block::record_access(Strand* self, const void* address, std::uint32_t site) {
+    const unsigned thread = self->linear_thread;
+    if (recorder_->lacks_room(thread, site)) let_catch_up(self);
+    bool recorded = true;
     try {
-        if (recorded) recorder_->access(thread, at, reinterpret_cast<std::uintptr_t>(address), bytes, access);
+        recorder_->access(thread, site, reinterpret_cast<std::uintptr_t>(address));
     } catch (const std::bad_alloc&) {
         recorded = false;
     }
@@ -88,12 +105,31 @@ CUSCOPE_ON_FIBER void Block::access(Strand* self, const void* address, unsigned 
 CUSCOPE_ON_FIBER void Block::step(Strand* self, const void* instruction) {
     bool recorded = true;
     try {
-        recorder_->follow(self->linear_thread, used_ == 1);
-        recorder_->step(self->linear_thread, static_cast<const char*>(instruction));
+        recorder_->step(self->linear_thread, recorder_->step_site(static_cast<const char*>(instruction)));
     } catch (const std::bad_alloc&) {
         recorded = false;
     }
     if (!recorded) leave_without_memory(self);
+}
+
+CUSCOPE_ON_FIBER void Block::step_at(Strand* self, unsigned entry) {
+    bool recorded = true;
+    try {
+        recorder_->step(self->linear_thread, recorder_->step_site(entry));
+    } catch (const std::bad_alloc&) {
+        recorded = false;
+    }
+    if (!recorded) leave_without_memory(self);
+}
+
+CUSCOPE_ON_FIBER void Block::begin_warp(Strand* self) {
+    bool begun = true;
+    try {
+        recorder_->begin_warp(self->warp_index(), used_ == 1);
+    } catch (const std::bad_alloc&) {
+        begun = false;
+    }
+    if (!begun) leave_without_memory(self);
 }
 
 CUSCOPE_ON_FIBER void Block::let_catch_up(Strand* self) {

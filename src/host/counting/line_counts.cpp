@@ -81,23 +81,21 @@ void LineCounts::show(ProfiledAccess& access, std::uint64_t cost, unsigned warp,
 void LineCounts::global(std::uint32_t site, unsigned warp, const WarpRequest& request, unsigned lanes,
                         cuscope_simt::Access kind, AccessedPlace place) {
     ProfiledAccess& its = access(site, kind, place);
-    const Addresses addresses = count_addresses(request, lanes);
-    std::array<std::uintptr_t, 64> sectors;
-    std::size_t count = 0;
+    sectors_.clear();
     each_lane(lanes, [&](unsigned lane) {
         const std::uintptr_t first = request.address[lane] / sector_bytes,
                              last = (request.address[lane] + request.bytes - 1) / sector_bytes;
-        for (std::uintptr_t sector = first; sector <= last && count < sectors.size(); ++sector)
-            if (count == 0 || sectors[count - 1] != sector) sectors[count++] = sector;
+        for (std::uintptr_t sector = first; sector <= last && sectors_.count() < Distinct::most; ++sector)
+            sectors_.add(sector);
     });
-    std::sort(sectors.begin(), sectors.begin() + count);
-    count = static_cast<std::size_t>(std::unique(sectors.begin(), sectors.begin() + count) - sectors.begin());
+    const std::uint64_t count = sectors_.count();
     if (kind == cuscope_simt::Access::load && place.kind == AccessedPlace::Kind::range)
-        for (std::size_t i = 0; i < count; ++i) profile_.loaded(place.index, sectors[i] * sector_bytes);
+        for (const std::uintptr_t sector : sectors_) profile_.loaded(place.index, sector * sector_bytes);
     its.bytes = std::max(its.bytes, request.bytes);
     its.requests += 1;
     its.threads += static_cast<std::uint64_t>(std::popcount(lanes));
     if (kind == cuscope_simt::Access::atomic) {
+        const Addresses addresses = count_addresses(request, lanes);
         its.addresses += addresses.different;
         show(its, addresses.most_at_one, warp, request, lanes, place);
         return;

@@ -12,6 +12,7 @@
 
 #include "host/counting/block_profile.hpp"
 #include "host/counting/counting.hpp"
+#include "host/counting/distinct.hpp"
 #include "host/executor/image.hpp"
 #include "runtime/launch_profile.hpp"
 
@@ -96,6 +97,7 @@ class LineCounts {
     LineProfile& profile_;
     std::uint64_t block_ = 0;
     std::vector<Site> sites_;
+    Distinct sectors_;  // of the request that is being counted
 };
 
 class LineProfile {

@@ -13,6 +13,7 @@
 #include "cuscope_simt/abi.h"
 #include "cuscope_simt/counting/state.h"
 #include "host/counting/counting.hpp"
+#include "host/counting/distinct.hpp"
 #include "host/counting/line_counts.hpp"
 #include "host/counting/profiler.hpp"
 #include "host/executor/image.hpp"
@@ -25,9 +26,27 @@ struct Stretch {
     Stretch() = default;
     Stretch(const void* start, std::size_t bytes)
         : begin(reinterpret_cast<std::uintptr_t>(start)), end(begin + bytes) {}
-    bool holds(std::uintptr_t address) const { return address >= begin && address < end; }
+    bool holds(std::uintptr_t address) const { return address - begin < end - begin; }
     const char* begin_pointer() const { return reinterpret_cast<const char*>(begin); }
 };
+
+// Memory that holds zeros. The system gives pages of it only when they are written, because a launch uses few
+// of the instructions of a large image.
+class ZeroMemory {
+  public:
+    void make(std::size_t bytes);
+    char* data() const { return memory_.get(); }
+
+  private:
+    struct Unmap {
+        std::size_t bytes;
+        void operator()(char* memory) const;
+    };
+    std::unique_ptr<char, Unmap> memory_;
+};
+
+// The size of the memory to which the code of an image writes while nothing is counted.
+std::size_t idle_bytes(const cuscope_simt::ImageTable& table);
 
 class Recorder {
   public:
@@ -45,15 +64,20 @@ class Recorder {
     // For the hooks, which write down addresses and steps themselves unless the recorder needs their order.
     cuscope_simt::CountState* state() { return &state_; }
     void begin_block(std::uint64_t index);
+    // A thread of another warp than before begins. `alone`: all threads that began before it have ended.
+    void begin_warp(unsigned warp, bool alone);
 
-    // To be called before an access or a step of a thread. `alone`: all threads that began before it have
-    // ended.
-    void follow(unsigned thread, bool alone) {
-        if (hooks_write() && state_.thread != thread) turn_to(thread, alone);
+    // The sites of an instruction; a copy may access more or fewer bytes each time.
+    std::uint32_t access_site(const char* instruction, unsigned bytes, cuscope_simt::Access access) {
+        return site_of(instruction, bytes, static_cast<Kind>(access));
     }
-    void access(unsigned thread, const char* instruction, std::uintptr_t address, unsigned bytes,
-                cuscope_simt::Access access);
-    void step(unsigned thread, const char* instruction);
+    std::uint32_t step_site(const char* instruction) { return site_of(instruction, 0, Kind::step); }
+    // Of entries of the image's tables.
+    std::uint32_t access_site(unsigned entry) const { return steps_ + entry; }
+    std::uint32_t step_site(unsigned entry) const { return entry; }
+
+    void access(unsigned thread, std::uint32_t site, std::uintptr_t address);
+    void step(unsigned thread, std::uint32_t site);
 
     // All lanes of a warp, or all threads of the block, have come to one place.
     void meet(unsigned warp);
@@ -62,9 +86,9 @@ class Recorder {
     // A thread that is far ahead lets the others of its block catch up. Then the recorded accesses can be put
     // together and forgotten. If the hooks write, a thread is asked about before an access that finds no
     // room; else it is asked about after each access.
-    bool lacks_room(unsigned thread, const char* instruction, unsigned bytes, cuscope_simt::Access access);
+    bool lacks_room(unsigned thread, std::uint32_t site) const;
     bool far_ahead(unsigned thread) const {
-        return !hooks_write() && warps_[thread / 32].pending[thread % 32] >= most_pending;
+        return is_told() && warps_[thread / 32].pending[thread % 32] >= most_pending;
     }
     void caught_up(unsigned thread);
     bool crowded(unsigned warp) const { return open_requests(warps_[warp]) >= most_pending; }
@@ -83,54 +107,20 @@ class Recorder {
     BlockProfile end_profile(std::uint64_t index);
 
   private:
-    static constexpr unsigned banks = 32;
+    static constexpr unsigned banks = 32, bank_bytes = 4;
     static constexpr unsigned most_pending = 2048;
-    static constexpr unsigned most_ahead = most_pending / 2;  // at one instruction, if the hooks write
     static constexpr std::uint64_t most_open = 64 * most_pending;
     static constexpr std::size_t all_requests = ~std::size_t{0};
+    static constexpr unsigned no_warp = ~0u;
 
     enum class Kind : unsigned char { load, store, atomic, step };
     using Request = WarpRequest;
+    using Accesses = cuscope_simt::Accesses;
+    using Steps = cuscope_simt::Steps;
+    using Piece = cuscope_simt::Piece;
     // The lanes of a request whose loads a GPU's compiler joins to one before: see Request.
     struct Joined {
         unsigned lanes = 0, before = 0;
-    };
-    // One instruction in one warp. The n-th address of each lane belongs to the n-th request.
-    struct Sequence {
-        std::unique_ptr<std::uintptr_t[]> room;                   // for a few addresses of each lane
-        std::array<std::unique_ptr<std::uintptr_t[]>, 32> rooms;  // for more of them
-        std::array<std::uintptr_t*, 32> begin{};
-        std::uintptr_t all_begins = 0;  // their sum
-        // By lane: the number of addresses for which there is room, and how many there were when the thread
-        // last waited for the others.
-        std::array<std::size_t, 32> room_for{}, at_wait{};
-        bool has_waited = false;     // some of at_wait are not 0
-        std::vector<Joined> joined;  // by request, for profiles
-        Targets targets;             // of a basic block, if the launch is profiled
-    };
-    struct Warp {
-        std::vector<Sequence> sequences;            // by site
-        std::vector<cuscope_simt::Column> columns;  // by site and lane
-        std::vector<unsigned char> is_touched;      // by site
-        std::vector<std::uint32_t> touched;         // in the order of the first touch
-        bool is_followed = false;                   // the hooks may have written since the warp last met
-        // By lane: its accesses since it last waited for the others, if the hooks tell of them.
-        std::array<std::uint32_t, 32> pending{};
-        // How often the warp has executed blocks that wait for other threads before their branch. After the
-        // wait it executes the predicated block behind, or skips it.
-        std::vector<std::pair<std::uint32_t, std::size_t>> undecided;  // site, number
-        // Has any lane come to the site since the warp last met?
-        bool has_any(std::uint32_t site) const {
-            std::uintptr_t sum = 0;
-            for (unsigned lane = 0; lane < 32; ++lane) sum += columns[site * 32 + lane].next;
-            return sum != sequences[site].all_begins;
-        }
-        // The addresses or the executions of a lane.
-        std::size_t count(std::uint32_t site, unsigned lane, Kind kind) const {
-            const std::uintptr_t next = columns[site * 32 + lane].next;
-            if (kind == Kind::step) return next;
-            return (next - reinterpret_cast<std::uintptr_t>(sequences[site].begin[lane])) / sizeof next;
-        }
     };
     struct Place {
         enum class Kind { range, variable, shared, uncounted };
@@ -138,25 +128,94 @@ class Recorder {
         Stretch stretch;
         std::size_t range = 0;
     };
+    // The accesses of all lanes between the last two meetings, and their counts. If all lanes then access the
+    // addresses that are expected of them, only the place has changed.
+    struct Shape {
+        std::size_t count = 0;  // accesses of each lane; 0: not known
+        std::int64_t stride = 0;
+        std::uintptr_t first = 0;                // of the first lane
+        std::uintptr_t to_lowest = 0, span = 0;  // from there to the lowest address; from that to the highest
+        GlobalCounts global;
+        SharedCounts shared;
+    };
+    // One instruction in one warp. The n-th access of each lane belongs to the n-th request.
+    struct Sequence {
+        Accesses* accesses = nullptr;            // null for the begin of a basic block
+        Steps* steps = nullptr;                  // null for accesses
+        std::unique_ptr<Accesses> own_accesses;  // where the image has no table of them
+        std::unique_ptr<Steps> own_steps;
+        // Rooms for closed pieces: one for few of all lanes, and larger ones.
+        std::unique_ptr<Piece[]> room;
+        std::array<std::unique_ptr<Piece[]>, 32> rooms;
+        std::array<Piece*, 32> begin{};
+        // By lane: the accesses before the last one that found `most_accesses` left.
+        std::array<std::uint32_t, 32> before{};
+        bool has_waited = false;            // some of them are not 0
+        bool is_touched = false;            // in Warp::touched
+        std::uintptr_t previous_first = 0;  // of the first request when the warp last met
+        Shape shape;
+        Place last;                  // that was accessed last
+        std::vector<Joined> joined;  // by request, for profiles
+        Targets targets;             // of a basic block, if the launch is profiled
 
-    // A profiler needs the order of all accesses and steps.
-    bool hooks_write() const { return !profiler_; }
+        // The accesses or the executions of a lane.
+        std::size_t count(unsigned lane) const {
+            if (steps != nullptr) return cuscope_simt::most_steps - steps->left[lane];
+            return before[lane] + static_cast<std::size_t>(cuscope_simt::most_accesses) -
+                   static_cast<std::size_t>(accesses->open[lane].left);
+        }
+    };
+    struct Warp {
+        ZeroMemory memory;
+        // In this memory, by entry of the image's tables. Null before the warp's first thread begins.
+        char *steps = nullptr, *accesses = nullptr;
+        std::vector<std::unique_ptr<Sequence>> sequences;  // by site; null: not used by the warp yet
+        std::vector<std::uint32_t> active;                 // the sites to which hooks may write
+        std::vector<std::uint32_t> touched;                // sites that the recorder was told of, in order
+        // By lane: its accesses since it last waited for the others, if the hooks tell of them.
+        std::array<std::uint32_t, 32> pending{};
+        // How often the warp has executed blocks that wait for other threads before their branch. After the
+        // wait it executes the predicated block behind, or skips it.
+        std::vector<std::pair<std::uint32_t, std::size_t>> undecided;  // site, number
+    };
+
+    // Is the recorder told of all accesses? A profiler needs their order.
+    bool is_told() const { return profiler_ != nullptr || !has_table_; }
     std::uint32_t site_of(const char* instruction, unsigned bytes, Kind kind);
-    void make_room();
-    void grow(Warp& warp, std::uint32_t site, unsigned lane);
-    void turn_to(unsigned thread, bool alone);
-    static void touch(Warp& warp, std::uint32_t site) {
-        if (warp.is_touched[site] != 0) return;
-        warp.touched.push_back(site);
-        warp.is_touched[site] = 1;
+    std::uint32_t add_site(const char* instruction, unsigned bytes, Kind kind);
+    void make_memory(Warp& warp);
+    void point_hooks();
+    Sequence& sequence(Warp& warp, std::uint32_t site) {
+        if (site < warp.sequences.size() && warp.sequences[site]) return *warp.sequences[site];
+        return begin_sequence(warp, site);
     }
-    std::size_t requests(const Warp& warp, std::uint32_t site) const;
+    Sequence& begin_sequence(Warp& warp, std::uint32_t site);
+    const Sequence* known(const Warp& warp, std::uint32_t site) const {
+        return site < warp.sequences.size() ? warp.sequences[site].get() : nullptr;
+    }
+    static void grow(Sequence& its, unsigned lane);
+    static void touch(Warp& warp, Sequence& its, std::uint32_t site) {
+        if (its.is_touched) return;
+        warp.touched.push_back(site);
+        its.is_touched = true;
+    }
+    static std::size_t requests(const Sequence& its);
     std::uint64_t open_requests(const Warp& warp) const;
-    void set_end(Warp& warp, std::uint32_t site, unsigned lane) const;
     template <class Function>
     void each_site(const Warp& warp, Function function) const;
+    static void extend(Sequence& its, unsigned lane);
     void settle(Warp& warp, std::uint32_t site, std::size_t count);
-    void settle(unsigned warp, std::uint32_t site, const Request& request, Kind kind);
+    bool settle_alike(unsigned warp, std::uint32_t site, Sequence& its);
+    bool count_again(const Sequence& its, std::uintptr_t first, std::size_t count, std::int64_t stride);
+    void settle_shape(unsigned warp, std::uint32_t site, Sequence& its, std::size_t count,
+                      std::int64_t stride);
+    static void begin_again(Sequence& its);
+    void keep_rest(Sequence& its, const std::array<std::size_t, 32>& counts, std::size_t count);
+    void settle_requests(unsigned warp, std::uint32_t site, Sequence& its, std::size_t number,
+                         std::size_t count, const std::int64_t* stride);
+    bool settle_repeated(unsigned warp, std::uint32_t site, Sequence& its, std::size_t count,
+                         std::int64_t stride);
+    void settle(unsigned warp, std::uint32_t site, Sequence& its, std::uint64_t times);
     void go_on(Warp& warp, unsigned thread, std::uint32_t site, std::uint32_t execution);
     AccessedPlace place_of(const Place& place, std::uintptr_t address) const;
     bool past_limit() { return profiler_ && ++events_ > most_events_; }
@@ -170,24 +229,36 @@ class Recorder {
     bool without_conflict(const Request& request, unsigned lanes, unsigned before, unsigned bytes);
     unsigned passes_on_device(const Request& request, unsigned lanes, unsigned before, unsigned bytes);
     void join(unsigned thread, std::uintptr_t address, unsigned bytes, Joined& joined);
-    void count_shared(unsigned warp, std::uint32_t site, const Request& request, unsigned lanes, Kind kind);
+    void count_shared(unsigned warp, std::uint32_t site, const Place& its_place, unsigned lanes,
+                      std::uint64_t times, unsigned known);
 
     Setting setting_;
-    std::vector<std::uint32_t> sites_;   // indexed by offset in the code; sites count from 1, 0: not seen yet
-    std::vector<Kind> kinds_;            // by site
-    std::vector<unsigned> bytes_;        // by site; 0 for a step
-    std::vector<std::uint32_t> others_;  // by site: the next site of the same instruction, or 0
+    bool has_table_ = false;         // of accesses
+    std::uint32_t steps_ = 0;        // sites of basic blocks in the image's table; those of accesses follow
+    std::uint32_t table_sites_ = 0;  // sites of the image's tables
+    std::vector<std::uint32_t> sites_;       // by offset in the code; sites count from 1. For other sites
+    std::vector<const char*> instructions_;  // by site
+    std::vector<Kind> kinds_;                // by site
+    std::vector<unsigned> bytes_;            // by site; 0 for a step
+    std::vector<std::uint32_t> others_;      // by site: the next site of the same instruction, or 0
     std::vector<const cuscope_simt::BlockCost*> costs_;  // by site; null for accesses
     std::vector<Stretch> variables_;
     std::vector<Warp> warps_;
-    std::vector<cuscope_simt::CountSlot> slots_;
-    std::vector<cuscope_simt::Column*> columns_;  // by warp
+    ZeroMemory idle_;
+    std::vector<char*> step_pointers_, access_pointers_;  // by warp
     cuscope_simt::CountState state_{};
-    Request request_;  // that is being counted
-    Place last_;
-    // The words of each bank that one pass of a request reads. A member because it is too large for a fiber's
-    // stack.
+    // The request that is being counted, and the pieces from which the next ones come. Members because they
+    // are too large for a fiber's stack.
+    Request request_;
+    struct Cursor {
+        std::array<std::uintptr_t, 32> address;
+        std::array<std::int64_t, 32> stride;
+        std::array<std::uint32_t, 32> left;  // accesses of the piece
+        std::array<const Piece*, 32> next;   // null: the piece is the open one
+    } cursor_;
+    // The words of each bank that one pass of a request reads.
     std::array<std::array<std::uintptr_t, 64>, banks> in_bank_;
+    Distinct distinct_;
     Sums sums_;
     std::unique_ptr<Profiler> profiler_;  // null: no profile is made of this block
     // The last loads of a thread; a Run is a load with the loads that were joined to it.

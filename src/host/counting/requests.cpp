@@ -2,40 +2,18 @@
 // of shared memory.
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
+#include "host/counting/distinct.hpp"
+#include "host/counting/lanes.hpp"
 #include "host/counting/recorder.hpp"
 
 namespace cuscope::simt {
 namespace {
 
-constexpr unsigned bank_bytes = 4;
-
-// A set of numbers, at most one for each piece of each lane's access. Most of them come in order.
-class Distinct {
-  public:
-    void add(std::uintptr_t number) {
-        if (count_ != 0 && number == numbers_[count_ - 1]) return;
-        if (count_ == numbers_.size()) reduce();
-        if (count_ != 0 && number < numbers_[count_ - 1]) ordered_ = false;
-        numbers_[count_++] = number;
-    }
-    std::size_t count() {
-        if (!ordered_) reduce();
-        return count_;
-    }
-
-  private:
-    void reduce() {
-        std::sort(numbers_.begin(), numbers_.begin() + count_);
-        count_ = static_cast<std::size_t>(std::unique(numbers_.begin(), numbers_.begin() + count_) -
-                                          numbers_.begin());
-        ordered_ = true;
-    }
-
-    std::array<std::uintptr_t, 128> numbers_;
-    std::size_t count_ = 0;
-    bool ordered_ = true;
-};
+std::uint64_t number_of_lanes(unsigned mask) {
+    return mask == ~0u ? 32 : static_cast<std::uint64_t>(std::popcount(mask));
+}
 
 // The lanes whose addresses lie in a stretch.
 unsigned lanes_within(const WarpRequest& request, unsigned lanes, const Stretch& stretch) {
@@ -47,34 +25,73 @@ unsigned lanes_within(const WarpRequest& request, unsigned lanes, const Stretch&
     return within;
 }
 
-// The bytes that half a warp accesses, if each lane is the same distance from the one before, and they leave
-// no sector between them.
+// The accesses of half a warp, if each lane is the same distance from the one before.
 struct Run {
     std::uintptr_t first = 0, last = 0;  // the lowest and the highest address
+    std::intptr_t step = 0;
+    // Is there no sector between them that they do not touch?
+    bool is_dense() const {
+        return step <= static_cast<std::intptr_t>(sector_bytes) &&
+               -step <= static_cast<std::intptr_t>(sector_bytes);
+    }
 };
 bool find_run(const std::uintptr_t* address, Run* run) {
-    const std::uintptr_t step = address[1] - address[0];
-    std::uintptr_t expected = address[0], difference = 0;
-    for (unsigned i = 0; i < 16; ++i) {
-        difference |= address[i] ^ expected;
-        expected += step;
-    }
-    if (difference != 0 || step + sector_bytes > 2 * sector_bytes) return false;
-    *run = {std::min(address[0], address[15]), std::max(address[0], address[15])};
+    if (!are_in_steps(address)) return false;
+    *run = {std::min(address[0], address[15]), std::max(address[0], address[15]),
+            static_cast<std::intptr_t>(address[1] - address[0])};
     return true;
 }
 
-// The number of different sectors that two runs touch.
-std::uint64_t sectors_of(const Run& one, const Run& other, unsigned bytes) {
+// Both halves of a warp.
+struct Runs {
+    Run one, other;
+    bool are_known = false;
+    bool are_whole = false;  // the second one continues the first one
+    explicit Runs(const WarpRequest& request) {
+        const std::uintptr_t* address = request.address.data();
+        are_known = request.mask == ~0u && find_run(address, &one) && find_run(address + 16, &other);
+        are_whole = are_known && one.step == other.step &&
+                    address[16] - address[15] == static_cast<std::uintptr_t>(one.step);
+    }
+    // Does no access reach into a second word, or a second sector?
+    bool are_aligned(unsigned bytes) const {
+        return bytes <= sector_bytes && std::has_single_bit(bytes) &&
+               ((one.first | other.first | static_cast<std::uintptr_t>(one.step) |
+                 static_cast<std::uintptr_t>(other.step)) &
+                (bytes - 1)) == 0;
+    }
+};
+
+// The number of different sectors that two runs touch; 0: not known.
+std::uint64_t sectors_of(const Runs& runs, unsigned bytes) {
+    if (runs.are_whole && !runs.one.is_dense() && runs.are_aligned(bytes)) return 32;
+    if (!runs.one.is_dense() || !runs.other.is_dense()) return 0;
     const auto first = [](const Run& run) { return run.first / sector_bytes; };
     const auto last = [&](const Run& run) { return (run.last + bytes - 1) / sector_bytes; };
+    const Run &one = runs.one, &other = runs.other;
     const std::uint64_t both = last(one) - first(one) + last(other) - first(other) + 2;
     const std::uint64_t begin = std::max(first(one), first(other)), end = std::min(last(one), last(other));
     return begin <= end ? both - (end - begin + 1) : both;
 }
 
+// The passes that two runs of words need together; 0: not known.
+unsigned passes_of(const Runs& runs, unsigned bytes) {
+    constexpr std::intptr_t word = 4;
+    if (bytes > word || !runs.are_aligned(bytes)) return 0;
+    const Run &one = runs.one, &other = runs.other;
+    const auto is_near = [](const Run& run) { return run.step <= word && -run.step <= word; };
+    if (is_near(one) && is_near(other)) {
+        // Words without a gap: 32 of them lie in different banks.
+        const std::uintptr_t begin = std::min(one.first, other.first) / word;
+        const std::uintptr_t end = std::max(one.last, other.last) / word;
+        return end - begin < 32 ? 1 : 0;
+    }
+    if (!runs.are_whole || one.step % word != 0) return 0;
+    return static_cast<unsigned>(std::gcd(one.step / word, std::intptr_t{32}));
+}
+
 // The number of different sectors that a request touches.
-std::uint64_t sectors_of(const WarpRequest& request, unsigned lanes) {
+std::uint64_t sectors_of(const WarpRequest& request, unsigned lanes, Distinct& sectors) {
     std::uintptr_t low = ~std::uintptr_t{0}, high = 0;
     each_lane(lanes, [&](unsigned lane) {
         low = std::min(low, request.address[lane]);
@@ -90,7 +107,7 @@ std::uint64_t sectors_of(const WarpRequest& request, unsigned lanes) {
         });
         return static_cast<std::uint64_t>(std::popcount(touched));
     }
-    Distinct sectors;
+    sectors.clear();
     each_lane(lanes, [&](unsigned lane) {
         const std::uintptr_t address = request.address[lane];
         sectors.add(address / sector_bytes);
@@ -145,49 +162,52 @@ AccessedPlace Recorder::place_of(const Place& place, std::uintptr_t address) con
     return {In::static_shared, variables.size(), place.stretch.begin};
 }
 
-void Recorder::settle(unsigned warp, std::uint32_t site, const Request& request, Kind kind) {
+// Counts request_ so many times.
+void Recorder::settle(unsigned warp, std::uint32_t site, Sequence& its, std::uint64_t times) {
+    const Request& request = request_;
+    const Kind kind = kinds_[site];
+    Place& last = its.last;
     unsigned left = request.mask;
-    Run one, other;
-    const bool runs = request.mask == ~0u && find_run(request.address.data(), &one) &&
-                      find_run(request.address.data() + 16, &other);
+    const Runs runs(request);
     const auto count_global = [&](unsigned lanes) {
         GlobalCounts counts;
-        const auto threads = static_cast<std::uint64_t>(std::popcount(lanes));
+        const std::uint64_t threads = times * number_of_lanes(lanes);
         if (kind == Kind::atomic) {
             counts.atomics = threads;
             return counts;
         }
-        const std::uint64_t sectors =
-            runs && lanes == ~0u ? sectors_of(one, other, request.bytes) : sectors_of(request, lanes);
+        std::uint64_t sectors = runs.are_known && lanes == ~0u ? sectors_of(runs, request.bytes) : 0;
+        if (sectors == 0) sectors = sectors_of(request, lanes, distinct_);
         const bool is_load = kind == Kind::load;
         (is_load ? counts.loads : counts.stores) = threads;
-        (is_load ? counts.load_requests : counts.store_requests) = 1;
-        (is_load ? counts.load_sectors : counts.store_sectors) = sectors;
+        (is_load ? counts.load_requests : counts.store_requests) = times;
+        (is_load ? counts.load_sectors : counts.store_sectors) = times * sectors;
         (is_load ? counts.load_bytes : counts.store_bytes) = threads * request.bytes;
         return counts;
     };
     const auto all_within = [&](const Stretch& stretch) {
-        return runs && left == ~0u && stretch.holds(std::min(one.first, other.first)) &&
-               stretch.holds(std::max(one.last, other.last));
+        return runs.are_known && left == ~0u && stretch.holds(std::min(runs.one.first, runs.other.first)) &&
+               stretch.holds(std::max(runs.one.last, runs.other.last));
     };
     unsigned global = 0;
     AccessedPlace first_place;
     bool whole = false;
     while (left != 0) {
         const std::uintptr_t address = request.address[std::countr_zero(left)];
-        if (!last_.stretch.holds(address)) last_ = find(address);
-        const unsigned here = all_within(last_.stretch) ? left : lanes_within(request, left, last_.stretch);
+        if (!last.stretch.holds(address)) last = find(address);
+        const unsigned here = all_within(last.stretch) ? left : lanes_within(request, left, last.stretch);
         left &= ~here;
-        if (last_.kind == Place::Kind::uncounted) continue;
-        if (last_.kind == Place::Kind::shared) {
-            count_shared(warp, site, request, here, kind);
+        if (last.kind == Place::Kind::uncounted) continue;
+        if (last.kind == Place::Kind::shared) {
+            const unsigned known = runs.are_known && here == ~0u ? passes_of(runs, request.bytes) : 0;
+            count_shared(warp, site, last, here, times, known);
             continue;
         }
-        if (lines_ && global == 0) first_place = place_of(last_, address);
+        if (lines_ && global == 0) first_place = place_of(last, address);
         global |= here;
-        if (last_.kind != Place::Kind::range) continue;
+        if (last.kind != Place::Kind::range) continue;
         const GlobalCounts counts = count_global(here);
-        sums_.ranges[last_.range] += counts;
+        sums_.ranges[last.range] += counts;
         if (here == request.mask) {
             sums_.global += counts;
             whole = true;
@@ -276,15 +296,17 @@ unsigned Recorder::passes_on_device(const Request& request, unsigned lanes, unsi
     return sum;
 }
 
-// Counts the passes that a request needs. Accesses of 8 bytes are served to half a warp at a time, accesses
-// of 16 bytes to a quarter.
-void Recorder::count_shared(unsigned warp, std::uint32_t site, const Request& request, unsigned lanes,
-                            Kind kind) {
+// Counts the passes that request_ needs, so many times. Accesses of 8 bytes are served to half a warp at a
+// time, accesses of 16 bytes to a quarter. `known`: the passes of accesses of up to 4 bytes, if not 0.
+void Recorder::count_shared(unsigned warp, std::uint32_t site, const Place& its_place, unsigned lanes,
+                            std::uint64_t times, unsigned known) {
+    const Request& request = request_;
+    const Kind kind = kinds_[site];
     SharedCounts& counts = sums_.shared;
-    const auto threads = static_cast<std::uint64_t>(std::popcount(lanes));
+    const std::uint64_t threads = times * number_of_lanes(lanes);
     const auto tell_lines = [&](std::uint64_t wavefronts, std::uint64_t least) {
         if (!lines_) return;
-        const AccessedPlace place = place_of(last_, request.address[std::countr_zero(lanes)]);
+        const AccessedPlace place = place_of(its_place, request.address[std::countr_zero(lanes)]);
         lines_->shared(site, warp, request, lanes, static_cast<cuscope_simt::Access>(kind), place, wavefronts,
                        least);
     };
@@ -295,35 +317,38 @@ void Recorder::count_shared(unsigned warp, std::uint32_t site, const Request& re
             profiler_->shared(warp, passes_of_atomic(request, lanes), cuscope_simt::Access::atomic, false);
         return;
     }
-    const unsigned width = request.bytes <= 4 ? 32 : request.bytes <= 8 ? 16 : 8;
-    std::uint64_t wavefronts = 0, least = 0;
-    for (unsigned first = 0; first < 32; first += width) {
-        const unsigned phase = lanes & ((width == 32 ? ~0u : (1u << width) - 1) << first);
-        if (phase == 0) continue;
-        wavefronts += passes(request, phase, 0, request.bytes);
-        ++least;
+    std::uint64_t wavefronts = known, least = 1;
+    if (known == 0) {
+        const unsigned width = request.bytes <= 4 ? 32 : request.bytes <= 8 ? 16 : 8;
+        least = 0;
+        for (unsigned first = 0; first < 32; first += width) {
+            const unsigned phase = lanes & ((width == 32 ? ~0u : (1u << width) - 1) << first);
+            if (phase == 0) continue;
+            wavefronts += passes(request, phase, 0, request.bytes);
+            ++least;
+        }
     }
     tell_lines(wavefronts, least);
     if (profiler_) {
-        auto its = static_cast<double>(wavefronts);
+        auto in_pipe = static_cast<double>(wavefronts);
         if (joined_) {
-            its = passes_on_device(request, lanes, request.before, request.before + request.bytes);
-            its -= passes_on_device(request, lanes, request.before, request.before);
-        } else if (kind == Kind::load) {
-            its = passes_on_device(request, lanes, 0, request.bytes);
+            in_pipe = passes_on_device(request, lanes, request.before, request.before + request.bytes);
+            in_pipe -= passes_on_device(request, lanes, request.before, request.before);
+        } else if (kind == Kind::load && known == 0) {
+            in_pipe = passes_on_device(request, lanes, 0, request.bytes);
         }
-        profiler_->shared(warp, its, static_cast<cuscope_simt::Access>(kind), joined_);
+        profiler_->shared(warp, in_pipe, static_cast<cuscope_simt::Access>(kind), joined_);
     }
     if (kind == Kind::load) {
         counts.loads += threads;
-        ++counts.load_requests;
-        counts.load_wavefronts += wavefronts;
-        counts.load_bank_conflicts += wavefronts - least;
+        counts.load_requests += times;
+        counts.load_wavefronts += times * wavefronts;
+        counts.load_bank_conflicts += times * (wavefronts - least);
     } else {
         counts.stores += threads;
-        ++counts.store_requests;
-        counts.store_wavefronts += wavefronts;
-        counts.store_bank_conflicts += wavefronts - least;
+        counts.store_requests += times;
+        counts.store_wavefronts += times * wavefronts;
+        counts.store_bank_conflicts += times * (wavefronts - least);
     }
 }
 

@@ -112,7 +112,10 @@ void Block::attach(Grid& its_grid) {
     prototype_.block = this;
     prototype_.check = nullptr;
     prototype_.count = nullptr;
-    if (launch.counting) attach_recorder();
+    if (launch.counting)
+        attach_recorder();
+    else
+        make_idle();
     if (launch.check) attach_check();
 }
 

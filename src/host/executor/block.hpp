@@ -34,6 +34,7 @@ class Grid;
 class Image;
 class Recorder;
 class Sampling;
+class ZeroMemory;
 
 // The engine's data about a fiber. It lies apart from the fiber's stack, because a kernel may overwrite the
 // stack.
@@ -232,6 +233,10 @@ struct cuscope_simt::Block {
                             const void* caller);
     void access(Strand* self, const void* address, unsigned bytes, Access access, const void* instruction);
     void step(Strand* self, const void* instruction);
+    // The same for entries of the image's tables.
+    void access_at(Strand* self, const void* address, unsigned entry);
+    void step_at(Strand* self, unsigned entry);
+    void begin_warp(Strand* self);
     void check_access(Strand* self, const void* address, unsigned long bytes, Access access,
                       const void* instruction);
     void check_synchronization(Strand* self, Synchronization kind);
@@ -329,6 +334,8 @@ struct cuscope_simt::Block {
     void attach_recorder();
     void attach_recorder(const cuscope::simt::Counting& counting);
     void detach_recorder();
+    void make_idle();
+    void record_access(Strand* self, const void* address, std::uint32_t site);
     void let_catch_up(Strand* self);
     unsigned going_on(unsigned warp) const;
     void record_meeting(unsigned warp, unsigned mask);
@@ -445,6 +452,7 @@ struct cuscope_simt::Block {
     cuscope::simt::Failure failure_;
     cuscope::simt::FaultScope fault_scope_;
     std::unique_ptr<cuscope::simt::Recorder> recorder_;
+    std::unique_ptr<cuscope::simt::ZeroMemory> idle_;
     std::unique_ptr<cuscope::simt::BlockCheck> check_;
 };
 

@@ -154,6 +154,14 @@ CUSCOPE_ON_FIBER void api_step(Fiber* self, const void* instruction) {
     self->block->step(strand(self), instruction);
 }
 
+CUSCOPE_ON_FIBER void api_access_at(Fiber* self, const void* address, unsigned entry) {
+    self->block->access_at(strand(self), address, entry);
+}
+
+CUSCOPE_ON_FIBER void api_step_at(Fiber* self, unsigned entry) { self->block->step_at(strand(self), entry); }
+
+CUSCOPE_ON_FIBER void api_begin_warp(Fiber* self) { self->block->begin_warp(strand(self)); }
+
 // Not instrumented. Before a call that does not return, AddressSanitizer cleans the thread's stack; but this
 // code runs on a fiber's stack.
 CUSCOPE_ON_FIBER __attribute__((no_sanitize("address"))) void api_finish(Fiber* self) {
@@ -191,6 +199,9 @@ constexpr cuscope_simt::Api engine_api = {
     api_check_access,
     api_check_synchronization,
     api_check_index,
+    api_access_at,
+    api_step_at,
+    api_begin_warp,
 };
 
 Outcome initialize(const std::shared_ptr<Image>& image, const std::shared_ptr<Heap>& heap,

@@ -16,7 +16,7 @@
 
 namespace cuscope_simt {
 
-inline constexpr unsigned abi_version = 9;
+inline constexpr unsigned abi_version = 10;
 
 // An atomic operation, a fence or a volatile poll adds one to Fiber::spin_count, and calls spin_hint when the
 // count reaches this value.
@@ -166,6 +166,12 @@ struct Api {
                          const void* instruction);
     void (*check_synchronization)(Fiber* self, Synchronization kind);
     void (*check_index)(Fiber* self, const char* array, long long index, const void* instruction);
+    // For images that count and have a table of their accesses. access_at, step_at: like access and step, for
+    // an entry of ImageTable::accesses and ImageTable::costs. begin_warp: the thread is the first one of its
+    // warp to begin since a thread of another warp began. Only access_at may switch.
+    void (*access_at)(Fiber* self, const void* address, unsigned site);
+    void (*step_at)(Fiber* self, unsigned site);
+    void (*begin_warp)(Fiber* self);
 };
 
 inline constexpr unsigned named_barriers = 16;  // of a block
@@ -197,6 +203,9 @@ struct Fiber {
     unsigned ended;     // `run` has called the kernel for its last thread
     CheckState* check;  // null: the launch is not checked
     CountState* count;  // of images that count; else null
+    // Of images that count: where the thread writes down its steps and its accesses. See counting/state.h.
+    char* steps;
+    char* accesses;
 };
 
 struct ParameterLayout {
@@ -287,6 +296,13 @@ struct LineCost {
     int is_last;                          // a branch at the end of the block belongs to this line
 };
 
+// An instruction that accesses memory, in an image that counts.
+struct AccessSite {
+    int site;  // the distance from this field to an address just behind the instruction's hook
+    unsigned short bytes;
+    unsigned short access;  // Access
+};
+
 // __shared__ variables are the only thread-local variables of the image, except a thread-local Fiber pointer.
 // If places_shared is set, the image finds them with its own function: at Fiber::static_shared if the Fiber
 // is in a register, else at the pointer that pthread_getspecific(*shared_key) returns; the engine sets both.
@@ -312,6 +328,9 @@ struct ImageTable {
     const BlockCost* costs_end;
     const LineCost* lines;
     const LineCost* lines_end;
+    // Null if the hooks tell the engine of each access and each step.
+    const AccessSite* accesses;
+    const AccessSite* accesses_end;
 };
 
 }  // namespace cuscope_simt

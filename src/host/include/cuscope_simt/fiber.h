@@ -49,6 +49,9 @@ void __assert_fail(const char* assertion, const char* file, unsigned line,
                    const char* function) noexcept CUSCOPE_HIDDEN __attribute__((noreturn));
 #ifdef CUSCOPE_COUNTED
 void cuscope_start_counting() CUSCOPE_HIDDEN;
+#ifndef CUSCOPE_CHECKED
+void cuscope_begin_thread() CUSCOPE_HIDDEN;  // the Fiber names another thread
+#endif
 void cuscope_count(const void* address, unsigned bytes, ::cuscope_simt::Access access) CUSCOPE_HIDDEN;
 void cuscope_synchronize(::cuscope_simt::Synchronization kind) CUSCOPE_HIDDEN;
 #endif

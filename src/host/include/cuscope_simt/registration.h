@@ -26,6 +26,8 @@ extern const ::cuscope_simt::BlockCost __start_cuscope_costs[] CUSCOPE_HIDDEN __
 extern const ::cuscope_simt::BlockCost __stop_cuscope_costs[] CUSCOPE_HIDDEN __attribute__((weak));
 extern const ::cuscope_simt::LineCost __start_cuscope_lines[] CUSCOPE_HIDDEN __attribute__((weak));
 extern const ::cuscope_simt::LineCost __stop_cuscope_lines[] CUSCOPE_HIDDEN __attribute__((weak));
+extern const ::cuscope_simt::AccessSite __start_cuscope_accesses[] CUSCOPE_HIDDEN __attribute__((weak));
+extern const ::cuscope_simt::AccessSite __stop_cuscope_accesses[] CUSCOPE_HIDDEN __attribute__((weak));
 }
 #endif
 
@@ -36,11 +38,15 @@ constexpr const BlockCost* costs = __start_cuscope_costs;
 constexpr const BlockCost* costs_end = __stop_cuscope_costs;
 constexpr const LineCost* lines = __start_cuscope_lines;
 constexpr const LineCost* lines_end = __stop_cuscope_lines;
+constexpr const AccessSite* accesses = __start_cuscope_accesses;
+constexpr const AccessSite* accesses_end = __stop_cuscope_accesses;
 #else
 constexpr const BlockCost* costs = nullptr;
 constexpr const BlockCost* costs_end = nullptr;
 constexpr const LineCost* lines = nullptr;
 constexpr const LineCost* lines_end = nullptr;
+constexpr const AccessSite* accesses = nullptr;
+constexpr const AccessSite* accesses_end = nullptr;
 #endif
 
 // A separate function, so that the loop that may call it needs no preparation for the call.
@@ -152,6 +158,9 @@ struct Runner<kernel, waits, descends, void (*)(P...)> {
             asm volatile(""
                          : "+m"(CUSCOPE_SELF->thread_index.x), "+m"(CUSCOPE_SELF->linear_thread),
                            "+m"(guard));
+#if defined(CUSCOPE_COUNTED) && !defined(CUSCOPE_CHECKED)
+            cuscope_begin_thread();
+#endif
 #ifdef CUSCOPE_COUNTED
             // As a part of this function, the kernel would not be counted.
             Type function = kernel;
