@@ -220,7 +220,7 @@ void set_current_device(const DevicePtr& device) {
         thread_state.base = device;
     } else if (Scope& scope = thread_state.scopes.back(); scope.device != device) {
         // Lasts until the scope is left, which restores the device before it.
-        if (&scope.device->runtime() != &device->runtime()) {
+        if (&scope.device->own_runtime() != &device->own_runtime()) {
             restore(scope);
             scope.previous = -1;
         }

@@ -87,7 +87,7 @@ void copy_to_host(void* host, const DeviceSpan& source, const StreamPtr& stream,
 void check_copy_on_device(const DeviceSpan& destination, const DeviceSpan& source, const Stream& stream) {
     Device& to = destination.memory->device();
     Device& from = source.memory->device();
-    if (&to.runtime() != &from.runtime()) {
+    if (&to.own_runtime() != &from.own_runtime()) {
         throw std::invalid_argument("the arrays are on " + from.name() + " and " + to.name() +
                                     ", which share no memory: copy source.to_host()");
     }

@@ -168,7 +168,7 @@ std::shared_ptr<PinnedMemory> PinnedMemory::find(const Device& device, const voi
     auto entry = memory_registry().entries.upper_bound(first);
     if (entry == memory_registry().entries.begin()) return nullptr;
     found = std::prev(entry)->second.lock();
-    if (!found || found->closed_ || &found->device().runtime() != &device.runtime()) return nullptr;
+    if (!found || found->closed_ || &found->device().own_runtime() != &device.own_runtime()) return nullptr;
     const auto offset = static_cast<std::size_t>(first - static_cast<std::byte*>(found->pointer_));
     return offset + bytes <= found->bytes_ ? found : nullptr;
 }

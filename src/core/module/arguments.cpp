@@ -137,7 +137,7 @@ const void* device_address(const Slot& slot, const Argument& argument) {
 void check_reachable(const Slot& slot, const Argument& argument) {
     const Device& device = argument.memory->device();
     if (&device == &slot.device) return;
-    const bool same_runtime = &device.runtime() == &slot.device.runtime();
+    const bool same_runtime = &device.own_runtime() == &slot.device.own_runtime();
     if (argument.kind == Argument::Kind::device_array || argument.kind == Argument::Kind::tensor_map) {
         const auto kind = static_cast<const DeviceMemory&>(*argument.memory).kind();
         if (same_runtime && kind == DeviceMemory::Kind::managed) return;

@@ -14,7 +14,7 @@ void check_on(const Device& device, const MemoryOperations& operations, const ch
         if (one.memory == nullptr) continue;
         const Device& other = one.memory->device();
         const bool on_host = dynamic_cast<const PinnedMemory*>(one.memory.get()) != nullptr;
-        if (on_host ? &other.runtime() == &device.runtime() : &other == &device) continue;
+        if (on_host ? &other.own_runtime() == &device.own_runtime() : &other == &device) continue;
         throw std::invalid_argument("array: is on " + other.name() + ", the " + what + " on " +
                                     device.name());
     }

@@ -25,7 +25,7 @@ unsigned long long next_serial() {
 }
 
 void check_same_runtime(const Device& waiting, const Device& other, const char* what) {
-    if (&waiting.runtime() == &other.runtime()) return;
+    if (&waiting.own_runtime() == &other.own_runtime()) return;
     throw std::invalid_argument("a stream of " + waiting.name() + " cannot wait for " + what + " of " +
                                 other.name() + ", which is of another runtime: synchronize() that one first");
 }
