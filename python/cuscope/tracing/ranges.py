@@ -91,9 +91,9 @@ class range:
         if functions is not None:
             entry.mark = functions[0](self.text)
         if entry.recorder is not None or functions is not None:
-            if self._entries is None:
-                self._entries = []
-            self._entries.append(entry)
+            # Not a test and an assignment: two threads may enter the same range for the first time at once.
+            entries = self.__dict__.setdefault("_entries", [])
+            entries.append(entry)
             innermost_range.set(entry)
         return self
 
