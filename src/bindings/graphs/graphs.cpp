@@ -152,7 +152,7 @@ a conditional node 'kind' and 'handle'. See cudaGraphKernelNodeGetParams and sim
                  const auto& second = other.cast<const Node&>();
                  return &self == &second ||
                         (self.handle() == second.handle() && !self.destroyed() && !second.destroyed() &&
-                         &self.graph()->device().runtime() == &second.graph()->device().runtime());
+                         &self.graph()->device().own_runtime() == &second.graph()->device().own_runtime());
              })
         .def("__hash__",
              [](const Node& self) { return static_cast<py::ssize_t>(address(self.handle()) >> 4); })

@@ -22,7 +22,7 @@ End end_of(py::handle object, const char* what, bool written, const core::Device
         const auto& memory = array.open();
         memory->check_usable();
         if (written) check_writeable(array, what);
-        if (&array.device->runtime() != &device.runtime()) {
+        if (&array.device->own_runtime() != &device.own_runtime()) {
             throw std::invalid_argument(std::string(what) + ": the array is on " + array.device->name() +
                                         ", the graph on " + device.name());
         }
@@ -160,7 +160,7 @@ void with_kernel(py::handle kernel, py::handle grid, py::handle block, py::handl
         throw core::WrongKind(std::string("args: takes a tuple of the kernel's arguments, not ") +
                               Py_TYPE(args.ptr())->tp_name);
     }
-    const auto values = py::reinterpret_borrow<py::sequence>(args);
+    const py::tuple values(py::reinterpret_borrow<py::object>(args));  // a list's own items may change
     std::vector<core::Argument> arguments;
     for (const py::handle value : values)
         arguments.push_back(to_argument(value, of->device()->legacy_stream()));

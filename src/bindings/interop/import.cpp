@@ -39,10 +39,10 @@ Place ask(const core::DevicePtr& device, const void* address) {
 Place find_place(const void* address, const core::DevicePtr& near) {
     Place place = ask(near, address);
     if (!known(place)) {
-        std::vector<const Runtime*> asked{&near->runtime()};
+        std::vector<const Runtime*> asked{&near->own_runtime()};
         for (const core::DevicePtr& other : core::devices()) {
-            if (std::find(asked.begin(), asked.end(), &other->runtime()) != asked.end()) continue;
-            asked.push_back(&other->runtime());
+            if (std::find(asked.begin(), asked.end(), &other->own_runtime()) != asked.end()) continue;
+            asked.push_back(&other->own_runtime());
             place = ask(other, address);
             if (known(place)) break;
         }
@@ -212,7 +212,7 @@ StreamObjectPtr foreign_stream(py::handle handle, const core::DevicePtr& near) {
         made->foreign = true;
         return made;
     }
-    auto same = std::static_pointer_cast<StreamObject>(stream->wrapper.lock());
+    StreamObjectPtr same = wrapper_of(*stream);
     if (same && same->foreign) return same;
     // The stream was created by cuscope. A new Python object for it keeps the foreign object alive; the
     // existing one must not, because the foreign object may refer to it.
