@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import threading
 from collections.abc import Callable
 from contextvars import ContextVar
 from types import TracebackType
@@ -34,12 +35,13 @@ _nvtx: tuple[Callable[..., Any], Callable[[Any], None]] | bool | None = False
 class _Entry:
     """One pass through a range."""
 
-    __slots__ = ("mark", "outer", "owner", "recorder", "token")
+    __slots__ = ("mark", "outer", "owner", "recorder", "thread", "token")
 
     def __init__(self, owner: range, outer: _Entry | None) -> None:
         self.owner = owner
         self.outer = outer
         self.recorder = active
+        self.thread = threading.get_ident()
         self.token = 0
         self.mark: Any = None
 
@@ -105,10 +107,15 @@ class range:
         entry = innermost_range.get()
         while entry is not None and (entry.owner is not self or entry not in self._entries):
             entry = entry.outer
-        if entry is None:  # the block began in another context, as in asynchronous generators
-            entry = self._entries[-1]
-        else:
+        if entry is not None:
             innermost_range.set(entry.outer)
+        else:
+            # The block began in another context, as in asynchronous generators; or without a trace, while another
+            # thread's pass through this range is recorded.
+            thread = threading.get_ident()
+            entry = next((one for one in reversed(self._entries.copy()) if one.thread == thread), None)
+            if entry is None:
+                return
         self._entries.remove(entry)
         if entry.recorder is not None:
             entry.recorder.range_end(entry.token)
