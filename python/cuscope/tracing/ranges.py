@@ -61,7 +61,8 @@ class range:
 
     Traces show it as a span around the calls of the block, and `Trace.spans` tells the innermost range of each call.
     NVIDIA's tools show it, too, if the package nvtx is installed. Ranges nest; each thread and each asyncio task has
-    its own. Without a trace, a range costs less than a microsecond. Raises TypeError if ``text`` is not a string.
+    its own. On free-threaded Python a thread begins in the range in which it was started, because there a thread
+    inherits the context (sys.flags.thread_inherit_context). Without a trace, a range costs less than a microsecond. Raises TypeError if ``text`` is not a string.
 
     CUDA: nvtxRangeStartA, nvtxRangeEnd.
 
@@ -104,18 +105,18 @@ class range:
     ) -> None:
         if not self._entries:
             return
+        # Of this thread: another one may be in the same range, and the context may be inherited from another one.
+        thread = threading.get_ident()
+        own = [one for one in self._entries.copy() if one.thread == thread]
+        if not own:  # the block began without a trace
+            return
         entry = innermost_range.get()
-        while entry is not None and (entry.owner is not self or entry not in self._entries):
+        while entry is not None and entry not in own:
             entry = entry.outer
-        if entry is not None:
-            innermost_range.set(entry.outer)
+        if entry is None:  # the block began in another context, as in asynchronous generators
+            entry = own[-1]
         else:
-            # The block began in another context, as in asynchronous generators; or without a trace, while another
-            # thread's pass through this range is recorded.
-            thread = threading.get_ident()
-            entry = next((one for one in reversed(self._entries.copy()) if one.thread == thread), None)
-            if entry is None:
-                return
+            innermost_range.set(entry.outer)
         self._entries.remove(entry)
         if entry.recorder is not None:
             entry.recorder.range_end(entry.token)
