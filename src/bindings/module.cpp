@@ -15,7 +15,7 @@ Classes::Classes(py::module_& m)
 
 }  // namespace cuscope::bindings
 
-PYBIND11_MODULE(_core, m) {
+PYBIND11_MODULE(_core, m, pybind11::mod_gil_not_used()) {
     using namespace cuscope::bindings;
     m.doc() = "The implementation of cuscope. It is private: import cuscope instead.";
     py::dict config;

@@ -22,6 +22,7 @@ RENEW = "python tests/package/surface.py"
 # Python adds __annotations__ to a class when somebody, for example IPython, asks for them.
 INTERNAL = {
     "__annotations__",
+    "__annotations_cache__",  # the same on Python 3.14
     "__doc__",
     "__init__",
     "__module__",

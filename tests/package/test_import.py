@@ -98,16 +98,14 @@ def test_import_takes_little_over_numpys_own(tmp_path):
     not sysconfig.get_config_var("Py_GIL_DISABLED"),
     reason="only a free-threaded Python has a switch for the GIL",
 )
-def test_import_turns_the_gil_of_a_free_threaded_python_on(tmp_path):
-    """The extension is not safe without it, and says so to the interpreter: docs/wheels.md."""
+def test_import_leaves_the_gil_of_a_free_threaded_python_off(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-c", "import sys, cuscope; print(sys._is_gil_enabled())"],
+        [sys.executable, "-W", "error", "-c", "import sys, cuscope; print(sys._is_gil_enabled())"],
         check=False, capture_output=True, text=True, cwd=tmp_path, timeout=120,
         env={"CUSCOPE_DEVICE": "host:0", "PYTHONPATH": str(Path(cs.__file__).parents[1])},
     )  # fmt: skip
 
-    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
-    assert "GIL" in done.stderr
+    assert (done.returncode, done.stdout, done.stderr) == (0, "False\n", "")
 
 
 def test_version_is_the_distributions():

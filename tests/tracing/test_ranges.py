@@ -118,7 +118,30 @@ def test_threads_have_ranges_of_their_own(notes):
         thread = threading.Thread(target=lambda: seen.append(notes.innermost))
         thread.start()
         thread.join()
-    assert seen == [""]
+    inherits = getattr(sys.flags, "thread_inherit_context", False)  # on free-threaded Python
+    assert seen == ["main" if inherits else ""]
+
+
+def test_a_block_without_a_trace_does_not_end_the_range_of_another_thread(notes):
+    shared = cs.range("shared")
+    inside, left = threading.Event(), threading.Event()
+
+    def run():
+        with shared:
+            inside.set()
+            left.wait(60)
+            notes.log.append("still inside")
+
+    ranges.set_recorder(None)
+    thread = threading.Thread(target=run)
+    with shared:  # begins before there is a trace
+        ranges.set_recorder(notes)
+        thread.start()
+        inside.wait(60)
+    left.set()
+    thread.join()
+
+    assert notes.log == ["+shared", "still inside", "-shared"]
 
 
 def test_threads_may_share_a_range(notes):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import threading
 from collections.abc import Callable
 from contextvars import ContextVar
 from types import TracebackType
@@ -34,12 +35,13 @@ _nvtx: tuple[Callable[..., Any], Callable[[Any], None]] | bool | None = False
 class _Entry:
     """One pass through a range."""
 
-    __slots__ = ("mark", "outer", "owner", "recorder", "token")
+    __slots__ = ("mark", "outer", "owner", "recorder", "thread", "token")
 
     def __init__(self, owner: range, outer: _Entry | None) -> None:
         self.owner = owner
         self.outer = outer
         self.recorder = active
+        self.thread = threading.get_ident()
         self.token = 0
         self.mark: Any = None
 
@@ -59,7 +61,8 @@ class range:
 
     Traces show it as a span around the calls of the block, and `Trace.spans` tells the innermost range of each call.
     NVIDIA's tools show it, too, if the package nvtx is installed. Ranges nest; each thread and each asyncio task has
-    its own. Without a trace, a range costs less than a microsecond. Raises TypeError if ``text`` is not a string.
+    its own. On free-threaded Python a thread begins in the range in which it was started, because there a thread
+    inherits the context (sys.flags.thread_inherit_context). Without a trace, a range costs less than a microsecond. Raises TypeError if ``text`` is not a string.
 
     CUDA: nvtxRangeStartA, nvtxRangeEnd.
 
@@ -91,9 +94,9 @@ class range:
         if functions is not None:
             entry.mark = functions[0](self.text)
         if entry.recorder is not None or functions is not None:
-            if self._entries is None:
-                self._entries = []
-            self._entries.append(entry)
+            # Not a test and an assignment: two threads may enter the same range for the first time at once.
+            entries = self.__dict__.setdefault("_entries", [])
+            entries.append(entry)
             innermost_range.set(entry)
         return self
 
@@ -102,11 +105,16 @@ class range:
     ) -> None:
         if not self._entries:
             return
+        # Of this thread: another one may be in the same range, and the context may be inherited from another one.
+        thread = threading.get_ident()
+        own = [one for one in self._entries.copy() if one.thread == thread]
+        if not own:  # the block began without a trace
+            return
         entry = innermost_range.get()
-        while entry is not None and (entry.owner is not self or entry not in self._entries):
+        while entry is not None and entry not in own:
             entry = entry.outer
         if entry is None:  # the block began in another context, as in asynchronous generators
-            entry = self._entries[-1]
+            entry = own[-1]
         else:
             innermost_range.set(entry.outer)
         self._entries.remove(entry)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import warnings
 from pathlib import Path
 from types import TracebackType
@@ -30,6 +31,8 @@ class _Ranges:
 
 
 _RANGES = _Ranges()
+# Held while the recorder of ranges is chosen: another thread may begin a trace while one ends here.
+_SETTING = threading.Lock()
 
 
 class trace:  # noqa: N801 - used like a function
@@ -75,7 +78,8 @@ class trace:  # noqa: N801 - used like a function
         except Warning:  # warnings are errors in this program
             recorder.stop()
             raise
-        ranges.set_recorder(_RANGES)
+        with _SETTING:
+            ranges.set_recorder(_RANGES)
         self._running.append((recorder, Trace.__new__(Trace)))
         return self._running[-1][1]
 
@@ -88,8 +92,9 @@ class trace:  # noqa: N801 - used like a function
                 recorder.wait()
         finally:
             recorder.stop()
-            if not _core.recording():
-                ranges.set_recorder(None)
+            with _SETTING:
+                if not _core.recording():
+                    ranges.set_recorder(None)
             spans, about = spans_of_parts(recorder.parts(), _core.activity_names())
             devices = {device.name: _about(device) for device in recorder.devices()}
             Trace.__init__(made, spans, devices=devices, **about)

@@ -255,14 +255,16 @@ array([3, 4, 5], dtype=int32)
         .def_property_readonly(
             "pointer",
             [](const DeviceArray& self) {
-                return self.memory.get() ? reinterpret_cast<std::uintptr_t>(self.pointer()) : 0;
+                Held<core::DeviceMemory> memory = self.memory.get();
+                return memory ? reinterpret_cast<std::uintptr_t>(self.pointer_in(*memory)) : 0;
             },
             "The device address of the first element; 0 if the array is empty or closed.")
         .def_property_readonly(
             "stream",
             [](const DeviceArray& self) -> std::optional<StreamObjectPtr> {
-                if (!self.memory.get()) return std::nullopt;
-                return wrap(self.memory.get()->stream());
+                Held<core::DeviceMemory> memory = self.memory.get();
+                if (!memory) return std::nullopt;
+                return wrap(memory->stream());
             },
             "The stream that orders the memory's allocation and its release; None if the array is closed.")
         .def("to_host", to_host, py::kw_only(), py::arg("out") = py::none(), py::arg("stream") = py::none(),

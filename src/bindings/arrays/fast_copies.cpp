@@ -69,7 +69,7 @@ PyObject* fast_copy_to(PyObject* self, PyObject* const* arguments, Py_ssize_t co
 }
 
 PyObject* fast_to_host(PyObject* self, PyObject* const* arguments, Py_ssize_t count, Keywords keywords) {
-    static const auto names = interned(std::array{"out", "stream"});
+    static constinit ParameterNames names("out", "stream");
     std::array<PyObject*, 2> values;
     const auto* const array = exactly<DeviceArray>(self);
     if (array == nullptr || !array->memory.get()) return nullptr;
@@ -97,8 +97,9 @@ PyObject* fast_to_host(PyObject* self, PyObject* const* arguments, Py_ssize_t co
 // One side of a copy in a batch. False: it is not so simple.
 bool set_side(PyObject* object, bool written, core::BatchSide* side, std::size_t* bytes) {
     if (const auto* const array = exactly<DeviceArray>(object)) {
-        if (!array->memory.get() || !array->contiguous() || (written && array->read_only)) return false;
-        *side = {array->pointer(), array->memory.get()};
+        Held<core::DeviceMemory> memory = array->memory.get();
+        if (!memory || !array->contiguous() || (written && array->read_only)) return false;
+        *side = {array->pointer_in(*memory), memory};
         *bytes = array->bytes;
         return true;
     }
@@ -114,10 +115,13 @@ PyObject* fast_copy_batch(PyObject*, PyObject* const* arguments, Py_ssize_t coun
     if (count != 1 || PyList_CheckExact(arguments[0]) == 0) return nullptr;
     const core::StreamPtr on = plain_stream(stream, current_device());
     if (!on) return nullptr;
-    const Py_ssize_t length = PyList_GET_SIZE(arguments[0]);
+    // Another thread may change the list meanwhile.
+    const auto pairs = py::reinterpret_steal<py::object>(PyList_AsTuple(arguments[0]));
+    if (!pairs) throw py::error_already_set();
+    const Py_ssize_t length = PyTuple_GET_SIZE(pairs.ptr());
     std::vector<core::BatchCopy> batch(static_cast<std::size_t>(length));
     for (Py_ssize_t i = 0; i < length; ++i) {
-        PyObject* const pair = PyList_GET_ITEM(arguments[0], i);
+        PyObject* const pair = PyTuple_GET_ITEM(pairs.ptr(), i);
         if (PyTuple_CheckExact(pair) == 0 || PyTuple_GET_SIZE(pair) != 2) return nullptr;
         core::BatchCopy& copy = batch[static_cast<std::size_t>(i)];
         std::size_t read = 0;

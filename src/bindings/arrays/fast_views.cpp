@@ -76,11 +76,13 @@ struct NewArray {
 };
 
 NewArray parse_new(PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {
-    static PyObject* const float32 = py::dtype::of<float>().release().ptr();
+    static constinit MadeOnce float32;
     NewArray parsed;
     if (count < 1 || count > 2 || !parse_extents(parsed.shape, arguments, 1, 0)) return parsed;
-    parsed.dtype = count == 2 && arguments[1] != Py_None ? parse_dtype(arguments[1])
-                                                         : py::reinterpret_borrow<py::dtype>(float32);
+    parsed.dtype =
+        count == 2 && arguments[1] != Py_None
+            ? parse_dtype(arguments[1])
+            : py::reinterpret_borrow<py::dtype>(float32.get([] { return py::dtype::of<float>(); }));
     parsed.stream = plain_stream(stream, current_device());
     return parsed;
 }

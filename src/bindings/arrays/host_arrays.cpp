@@ -47,23 +47,22 @@ class UseHandler {
     UseHandler& operator=(const UseHandler&) = delete;
     ~UseHandler() {
         const py::error_scope keep;
-        if (!set(before_)) PyErr_Clear();
+        if (!set(before_.ptr())) PyErr_Clear();
     }
 
   private:
-    static py::object set(const py::object& used) {
+    static py::object set(PyObject* used) {
         // The functions of NumPy's interface have fixed numbers.
         using Set = PyObject* (*)(PyObject*);
-        static const auto set = [] {
-            const py::object api = py::detail::import_numpy_core_submodule("multiarray").attr("_ARRAY_API");
-            return reinterpret_cast<Set>(static_cast<void**>(PyCapsule_GetPointer(api.ptr(), nullptr))[304]);
-        }();
-        return py::reinterpret_steal<py::object>(set(used.ptr()));
+        static constinit MadeOnce interface;
+        PyObject* const api = interface.get(
+            [] { return py::detail::import_numpy_core_submodule("multiarray").attr("_ARRAY_API"); });
+        const auto set = reinterpret_cast<Set>(static_cast<void**>(PyCapsule_GetPointer(api, nullptr))[304]);
+        return py::reinterpret_steal<py::object>(set(used));
     }
-    static const py::object& capsule() {
-        static const py::object* const made =
-            new py::object(py::capsule(&handler, "mem_handler"));  // arrays may outlive static destructors
-        return *made;
+    static PyObject* capsule() {
+        static constinit MadeOnce made;
+        return made.get([] { return py::capsule(&handler, "mem_handler"); });
     }
 
     py::object before_;

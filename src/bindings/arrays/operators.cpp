@@ -35,8 +35,9 @@ constexpr std::array binary{
 constexpr std::array unary{Operator{"__neg__", "-"}, Operator{"__pos__", "+"}, Operator{"__invert__", "~"}};
 
 bool is_numpy(py::handle object) {
-    static const py::object* const generic = new py::object(numpy().attr("generic"));
-    return py::isinstance<py::array>(object) || py::isinstance(object, *generic);
+    static constinit MadeOnce generic;
+    return py::isinstance<py::array>(object) ||
+           py::isinstance(object, generic.get([] { return numpy().attr("generic"); }));
 }
 
 // Can the object be compared and combined with an array element by element? True for arrays, numbers and
@@ -53,8 +54,9 @@ bool has_elements(py::handle object) {
 // array. NumPy does so if the host can reach the array's memory.
 bool is_others_matter(const DeviceArray& self, py::handle other) {
     if (!has_elements(other)) return true;
-    return !py::isinstance<DeviceArray>(other) && self.memory.get() &&
-           self.memory.get()->host_pointer() != nullptr && is_numpy(other);
+    Held<core::DeviceMemory> memory = self.memory.get();
+    return !py::isinstance<DeviceArray>(other) && memory && memory->host_pointer() != nullptr &&
+           is_numpy(other);
 }
 
 py::object combine(const Operator& which, const DeviceArray& self, const py::object& other) {

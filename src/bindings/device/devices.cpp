@@ -191,6 +191,19 @@ Examples
     });
 }
 
+// As py::init() does it, but another thread may be returning the same device to Python: see type_caster.
+void make_device(py::detail::value_and_holder& place, const std::variant<py::str, DevicePtr>& device) {
+    DevicePtr found;
+    if (const DevicePtr* const same = std::get_if<DevicePtr>(&device)) {
+        found = *same;
+    } else {
+        const std::string name(std::get<py::str>(device));
+        found = without_gil([&] { return core::find_device(name); });
+    }
+    const std::lock_guard lock(detail::making_objects);
+    py::detail::initimpl::construct<py::class_<Device, py::smart_holder>>(place, std::move(found), false);
+}
+
 void bind_device(py::module_& m, py::class_<Device, py::smart_holder>& bound) {
     py::class_<MemoryInfo>(m, "MemoryInfo", R"(The memory of a device, in bytes; unpacks as (free, total).
 
@@ -237,13 +250,7 @@ True
 ...     device == cs.current_device()
 True
 )";
-    bound
-        .def(py::init([](const std::variant<py::str, DevicePtr>& device) {
-                 if (const DevicePtr* same = std::get_if<DevicePtr>(&device)) return *same;
-                 const std::string name(std::get<py::str>(device));
-                 return without_gil([&] { return core::find_device(name); });
-             }),
-             py::arg("device").none(false))
+    bound.def("__init__", make_device, py::detail::is_new_style_constructor(), py::arg("device").none(false))
         .def_property_readonly("name", &Device::name, R"(Its name: "cuda:0", "host:0".)")
         .def_property_readonly("kind", &Device::kind, R"("cuda" for a GPU, "host" for a simulated device.)")
         .def_property_readonly("ordinal", &Device::ordinal,

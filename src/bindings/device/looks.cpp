@@ -53,15 +53,15 @@ using EventState = py::typing::Tuple<py::str, py::int_, py::int_>;
 using Peeked = py::typing::Tuple<py::str, Scalar>;
 
 StreamState look_at_stream(const StreamObject& self) {
-    if (!self.stream) return py::make_tuple("closed", 0, "", "");
     const core::StreamPtr stream = self.stream.get();
+    if (!stream) return py::make_tuple("closed", 0, "", "");
     const core::StreamLook look = without_gil([&] { return core::look_at(stream); });
     return py::make_tuple(name_of(look.state), look.in_flight, look.first, look.last);
 }
 
 EventState look_at_event(const EventObject& self) {
-    if (!self.event) return py::make_tuple("closed", -1, -1);
     const std::shared_ptr<core::Event> event = self.event.get();
+    if (!event) return py::make_tuple("closed", -1, -1);
     const core::EventStory story = without_gil([&] { return core::look_at(*event); });
     return py::make_tuple(name_of(story.moment), story.time_ns, story.now_ns);
 }

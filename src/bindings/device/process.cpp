@@ -20,7 +20,7 @@ namespace {
 
 std::atomic<int> inside{0};     // threads of runtimes that run Python code
 std::atomic<int> returning{0};  // Python threads that are returning from a call of a runtime
-unsigned long main_thread = 0;
+std::atomic<unsigned long> main_thread{0};
 // An exception of a signal handler (or of a warning turned into an error), until the wait that it interrupted
 // has returned.
 thread_local PyObject *pending_type = nullptr, *pending_value = nullptr, *pending_traceback = nullptr;
@@ -28,7 +28,7 @@ thread_local PyObject *pending_type = nullptr, *pending_value = nullptr, *pendin
 // Called by waits, without the GIL and without a lock.
 bool check_signals() {
     if (pending_type != nullptr) return true;
-    if (PyThread_get_thread_ident() != main_thread || process_exiting()) return false;
+    if (PyThread_get_thread_ident() != detail::main_thread_id() || process_exiting()) return false;
     const PyGILState_STATE state = PyGILState_Ensure();
     if (PyErr_CheckSignals() != 0) {
         PyErr_Fetch(&pending_type, &pending_value, &pending_traceback);
@@ -39,14 +39,27 @@ bool check_signals() {
     return pending_type != nullptr;
 }
 
+// sys.stdout, or null. Sets no exception.
+py::object standard_output() {
+#ifdef Py_GIL_DISABLED
+    // Another thread may replace it, so a borrowed reference does not do.
+    const auto sys = py::reinterpret_steal<py::object>(PyImport_ImportModule("sys"));
+    auto out = py::reinterpret_steal<py::object>(sys ? PyObject_GetAttrString(sys.ptr(), "stdout") : nullptr);
+    if (!out) PyErr_Clear();
+    return out;
+#else
+    return py::reinterpret_borrow<py::object>(PySys_GetObject("stdout"));
+#endif
+}
+
 // Writes the output of kernels to Python's sys.stdout, which in a notebook is the cell. Never raises, because
 // it is called from waits of every kind.
 void write_to_python(const char* text, std::size_t bytes) {
     {
         const PythonEntry entry;
-        PyObject* const out = entry ? PySys_GetObject("stdout") : nullptr;  // borrowed
+        const py::object keep = entry ? standard_output() : py::object();
+        PyObject* const out = keep.ptr();
         if (out != nullptr && out != Py_None) {
-            const auto keep = py::reinterpret_borrow<py::object>(out);
             const auto printed = py::reinterpret_steal<py::object>(
                 PyUnicode_DecodeUTF8(text, static_cast<Py_ssize_t>(bytes), "replace"));
             const auto call = [&](const char* method, PyObject* argument) {
@@ -127,7 +140,7 @@ CountDict live() {
 
 }  // namespace
 
-unsigned long detail::main_thread_id() { return main_thread; }
+unsigned long detail::main_thread_id() { return main_thread.load(std::memory_order_relaxed); }
 
 void detail::restore_other_thread(PyThreadState* state) {
     returning.fetch_add(1);

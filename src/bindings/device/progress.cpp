@@ -1,6 +1,7 @@
 #include "bindings/device/progress.hpp"
 
 #include <chrono>
+#include <utility>
 
 #include "runtime/progress.hpp"
 
@@ -13,10 +14,36 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto pause = std::chrono::milliseconds(100);  // between two drawings
 
-// Everything is only used with the GIL.
-struct Bar {
-    PyObject *show = nullptr, *end = nullptr;  // Python functions; null: no bars
+// What the program has set, on any thread.
+struct Functions {
+    PyObject *show = nullptr, *end = nullptr;  // null: no bars
     std::chrono::duration<double> after{};     // waits of this length get a bar
+    [[no_unique_address]] StateLock lock;
+
+    py::object function(PyObject* const& which) {
+        const std::lock_guard guard(lock);
+        return py::reinterpret_borrow<py::object>(which);
+    }
+    std::chrono::duration<double> least_wait() {
+        const std::lock_guard guard(lock);
+        return after;
+    }
+    void set(py::object new_show, py::object new_end, std::chrono::duration<double> new_after) {
+        py::object old_show, old_end;  // dropped without the lock
+        const std::lock_guard guard(lock);
+        old_show = py::reinterpret_steal<py::object>(std::exchange(show, new_show.release().ptr()));
+        old_end = py::reinterpret_steal<py::object>(std::exchange(end, new_end.release().ptr()));
+        after = new_after;
+    }
+    void forget_show() {
+        py::object old_show;
+        const std::lock_guard guard(lock);
+        old_show = py::reinterpret_steal<py::object>(std::exchange(show, nullptr));
+    }
+} functions;
+
+// Only used by the main thread.
+struct Bar {
     bool drawing = false;
     unsigned call = 0;  // the call of the program that waits
     Clock::time_point since, drawn;
@@ -31,61 +58,58 @@ class Drawing {
 };
 
 // An exception that is an error of the drawing ends all bars. Others, as KeyboardInterrupt, stay set: false.
-bool drawn_well(PyObject* result, PyObject* function) {
+bool drawn_well(PyObject* result, const py::object& function) {
     Py_XDECREF(result);
     if (result != nullptr) return true;
     if (PyErr_ExceptionMatches(PyExc_Exception) == 0) return false;
-    PyErr_WriteUnraisable(function);
-    Py_CLEAR(bar.show);
+    PyErr_WriteUnraisable(function.ptr());
+    functions.forget_show();
     return true;
 }
 
 void set_progress(const py::object& show, const py::object& end, double after) {
-    Py_XSETREF(bar.show, show.is_none() ? nullptr : show.inc_ref().ptr());
-    Py_XSETREF(bar.end, end.is_none() ? nullptr : end.inc_ref().ptr());
-    bar.after = std::chrono::duration<double>(after);
+    functions.set(show.is_none() ? py::object() : show, end.is_none() ? py::object() : end,
+                  std::chrono::duration<double>(after));
 }
 
 }  // namespace
 
 bool show_progress() {
-    if (bar.show == nullptr || bar.drawing) return true;
+    const py::object show = functions.function(functions.show);  // the function may set another one
+    if (!show || bar.drawing) return true;
     const Clock::time_point now = Clock::now();
     if (cuscope::detail::calls != bar.call) {
         end_progress_if_shown();
         bar.call = cuscope::detail::calls;
         bar.since = now;
     }
-    if (now - bar.since < bar.after || (detail::progress_shown && now - bar.drawn < pause)) return true;
+    if (now - bar.since < functions.least_wait() || (detail::progress_shown && now - bar.drawn < pause))
+        return true;
     const Drawing drawing;
     detail::progress_shown = true;
     bar.drawn = now;
     const Progress progress = Doing::now();
-    PyObject* const show = Py_NewRef(bar.show);  // the function may set another one
-    PyObject* const result = PyObject_CallFunction(show, "sKKd", progress.doing.c_str(),
+    PyObject* const result = PyObject_CallFunction(show.ptr(), "sKKd", progress.doing.c_str(),
                                                    static_cast<unsigned long long>(progress.done),
                                                    static_cast<unsigned long long>(progress.total),
                                                    std::chrono::duration<double>(now - bar.since).count());
-    const bool well = drawn_well(result, show);
-    Py_DECREF(show);
-    return well;
+    return drawn_well(result, show);
 }
 
 // The wait is over, so an exception of Ctrl-C becomes a new signal, which the interpreter handles next.
 void detail::end_progress() {
-    if (bar.drawing || PyThread_get_thread_ident() != main_thread_id()) return;
+    if (PyThread_get_thread_ident() != main_thread_id() || bar.drawing) return;
     progress_shown = false;
-    if (bar.end == nullptr) return;
+    const py::object end = functions.function(functions.end);
+    if (!end) return;
     const Drawing drawing;
     PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
     PyErr_Fetch(&type, &value, &traceback);
-    PyObject* const end = Py_NewRef(bar.end);
-    PyObject* const result = PyObject_CallNoArgs(end);
+    PyObject* const result = PyObject_CallNoArgs(end.ptr());
     if (!drawn_well(result, end)) {
         PyErr_Clear();
         PyErr_SetInterrupt();
     }
-    Py_DECREF(end);
     PyErr_Restore(type, value, traceback);
 }
 

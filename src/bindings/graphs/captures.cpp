@@ -36,7 +36,7 @@ struct CaptureScope {
     GraphObjectPtr into;  // null: a new graph
     core::GraphNodes after;
     GraphObjectPtr result;
-    bool entered = false;
+    std::atomic<bool> entered = false;
 
     // Runs before `object` is destroyed, which would end a held capture.
     ~CaptureScope() { hold(false); }
@@ -48,7 +48,11 @@ struct CaptureScope {
 
 GraphObjectPtr enter(CaptureScope& self) {
     if (self.entered) throw std::invalid_argument("the capture was begun already: capture() makes another");
-    begin(self.stream, self.mode, self.into ? self.into->open() : nullptr, self.after);
+    begin(self.stream, self.mode, self.into ? self.into->open() : std::shared_ptr<core::Graph>(), self.after);
+    self.result =
+        self.into
+            ? self.into
+            : ending_without_gil(std::make_shared<GraphObject>(self.stream->device().shared_from_this()));
     self.entered = true;
     self.hold(true);
     try {
@@ -58,10 +62,6 @@ GraphObjectPtr enter(CaptureScope& self) {
         without_gil([&] { core::Capture::end(self.stream, true); });
         throw;
     }
-    self.result =
-        self.into
-            ? self.into
-            : ending_without_gil(std::make_shared<GraphObject>(self.stream->device().shared_from_this()));
     return self.result;
 }
 
@@ -148,8 +148,9 @@ calls. Allocations, for example, are unsafe. See cudaThreadExchangeStreamCapture
                     }
                     into = graph.cast<GraphObjectPtr>();
                 }
-                return ending_without_gil(std::make_shared<CaptureScope>(CaptureScope{
-                    self.open(), wrap(self.open()), parse_mode(mode), into, parse_after(after), nullptr}));
+                const core::StreamPtr stream = self.open();
+                return ending_without_gil(std::shared_ptr<CaptureScope>(new CaptureScope{
+                    stream, wrap(stream), parse_mode(mode), into, parse_after(after), nullptr}));
             },
             py::arg("mode") = "global", py::kw_only(), py::arg("graph") = py::none(),
             py::arg("after") = py::none(),

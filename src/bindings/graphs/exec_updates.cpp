@@ -93,7 +93,7 @@ NodeToUpdate node_to_update(PyObject* self, PyObject* const* arguments, Py_ssize
 }
 
 PyObject* fast_set_kernel(PyObject* self, PyObject* const* arguments, Py_ssize_t count, Keywords keywords) {
-    static const auto names = interned(std::array{"node", "kernel", "args"});
+    static constinit ParameterNames names("node", "kernel", "args");
     std::array<PyObject*, 3> values;
     if (!bind_arguments(names, 2, 3, arguments, count, keywords, &values)) return nullptr;
     const auto [node, kernel, args] = values;
@@ -140,8 +140,10 @@ PyObject* fast_set_host(PyObject* self, PyObject* const* arguments, Py_ssize_t c
 PyObject* fast_set_event(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
     const auto at = node_to_update(self, arguments, count, 2);
     const auto* const event = at.exec ? exactly<EventObject>(arguments[1]) : nullptr;
-    if (event == nullptr || !event->event) return nullptr;
-    set_event(at.exec, *at.node, event->event.get());
+    if (event == nullptr) return nullptr;
+    const std::shared_ptr<core::Event> recorded = event->event.get();
+    if (!recorded) return nullptr;
+    set_event(at.exec, *at.node, recorded);
     Py_RETURN_NONE;
 }
 

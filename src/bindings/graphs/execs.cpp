@@ -36,12 +36,14 @@ using Update = core::GraphExec::Update;
 
 PyObject* fast_launch(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
     auto* const object = exactly<GraphExecObject>(self);
-    if (object == nullptr || count > 1 || !object->exec) return nullptr;
+    if (object == nullptr || count > 1) return nullptr;
     auto* const given = count == 0 ? nullptr : exactly<StreamObject>(arguments[0]);
-    if (count == 1 && (given == nullptr || !given->stream)) return nullptr;
+    if (count == 1 && given == nullptr) return nullptr;
     const Closable<core::GraphExec>::Borrowed exec(object->exec);
+    if (!exec) return nullptr;
     if (given != nullptr) {
         const Closable<core::Stream>::Borrowed stream(given->stream);
+        if (!stream) return nullptr;
         without_gil([&] { exec->launch(*stream); });
     } else {
         core::StreamPtr stream = core::current_stream(object->device);
@@ -56,12 +58,12 @@ PyObject* fast_launch(PyObject* self, PyObject* const* arguments, Py_ssize_t cou
 
 bool set_graph_exec(core::Argument& argument, py::handle object) {
     if (!py::isinstance<GraphExecObject>(object)) return false;
-    const auto& exec = object.cast<const GraphExecObject&>().exec;
+    const auto& exec = object.cast<const GraphExecObject&>().exec.get();
     argument.kind = core::Argument::Kind::graph_exec;
     argument.type_name = "GraphExec";
     if (!exec) return true;  // closed
-    argument.integer = reinterpret_cast<std::uintptr_t>(exec.get()->handle());
-    argument.memory = exec.get();
+    argument.integer = reinterpret_cast<std::uintptr_t>(exec->handle());
+    argument.memory = exec;
     return true;
 }
 

@@ -1,6 +1,8 @@
 // The contents of Python's graph objects.
 #pragma once
 
+#include <atomic>
+
 #include "bindings/support/objects.hpp"
 #include "core/graph/graph.hpp"
 
@@ -13,9 +15,10 @@ struct GraphObject {
     explicit GraphObject(core::DevicePtr on)
         : device(std::move(on)), graph(nullptr), state(State::captured) {}
 
-    const std::shared_ptr<core::Graph>& open() const {
-        if (!graph) refuse();
-        return graph.get();
+    Held<core::Graph> open() const {
+        Held<core::Graph> held = graph.get();
+        if (!held) refuse();
+        return held;
     }
     [[noreturn]] void refuse() const {
         throw std::invalid_argument(
@@ -27,16 +30,17 @@ struct GraphObject {
     enum class State { made, captured, failed };
     core::DevicePtr device;
     Closable<core::Graph> graph;
-    State state = State::made;
+    std::atomic<State> state = State::made;
 };
 using GraphObjectPtr = std::shared_ptr<GraphObject>;
 
 struct GraphExecObject {
     explicit GraphExecObject(std::shared_ptr<core::GraphExec> made)
         : device(made->device().shared_from_this()), exec(std::move(made)) {}
-    const std::shared_ptr<core::GraphExec>& open() const {
-        if (!exec) throw std::invalid_argument("GraphExec is closed");
-        return exec.get();
+    Held<core::GraphExec> open() const {
+        Held<core::GraphExec> held = exec.get();
+        if (!held) throw std::invalid_argument("GraphExec is closed");
+        return held;
     }
     core::DevicePtr device;
     Closable<core::GraphExec> exec;

@@ -160,7 +160,7 @@ void with_kernel(py::handle kernel, py::handle grid, py::handle block, py::handl
         throw core::WrongKind(std::string("args: takes a tuple of the kernel's arguments, not ") +
                               Py_TYPE(args.ptr())->tp_name);
     }
-    const auto values = py::reinterpret_borrow<py::sequence>(args);
+    const py::tuple values(py::reinterpret_borrow<py::object>(args));  // a list's own items may change
     std::vector<core::Argument> arguments;
     for (const py::handle value : values)
         arguments.push_back(to_argument(value, of->device()->legacy_stream()));

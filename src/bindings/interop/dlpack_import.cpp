@@ -1,4 +1,6 @@
 // Imports arrays of other libraries by DLPack.
+#include <pybind11/critical_section.h>
+
 #include <limits>
 
 #include "bindings/interop/import.hpp"
@@ -55,6 +57,7 @@ Content open_capsule(const py::object& capsule) {
         throw core::WrongKind(std::string("__dlpack__() gave no capsule but ") +
                               Py_TYPE(capsule.ptr())->tp_name);
     }
+    const py::scoped_critical_section alone(capsule);  // of two threads, one consumes it
     if (PyCapsule_IsValid(capsule.ptr(), dlpack::Capsule<DLManagedTensorVersioned>::name) != 0) {
         return opened(consume<DLManagedTensorVersioned>(capsule));
     }
@@ -119,13 +122,30 @@ DeviceArray adopt_content(const Content& content, const core::DevicePtr& near, c
     return adopt(layout, device, content.owner, order);
 }
 
+py::object interned(const char* text) {
+    return py::reinterpret_steal<py::object>(PyUnicode_InternFromString(text));
+}
+
+// An item of a dictionary, which another thread may change meanwhile; null if there is none, or for an error.
+py::object item_of_dict(PyObject* dict, PyObject* key) {
+#ifdef Py_GIL_DISABLED
+    PyObject* found = nullptr;
+    PyDict_GetItemRef(dict, key, &found);
+    return py::reinterpret_steal<py::object>(found);
+#else
+    return py::reinterpret_borrow<py::object>(PyDict_GetItemWithError(dict, key));
+#endif
+}
+
 // The C functions that the type of an array publishes; null if there are none of a version that is
 // understood. A derived type may change what __dlpack__ does, which the functions of its base do not know. So
 // inherited functions do not count.
 const DLPackExchangeAPI* functions_of(PyTypeObject* type) {
-    static PyObject* const name = PyUnicode_InternFromString(dlpack::functions_attribute);
+    static constinit MadeOnce name;
     if (type->tp_dict == nullptr) return nullptr;
-    PyObject* const capsule = PyDict_GetItemWithError(type->tp_dict, name);
+    const py::object held =
+        item_of_dict(type->tp_dict, name.get([] { return interned(dlpack::functions_attribute); }));
+    PyObject* const capsule = held.ptr();
     if (capsule == nullptr || PyCapsule_IsValid(capsule, dlpack::functions_capsule) == 0) {
         PyErr_Clear();
         return nullptr;
@@ -207,8 +227,8 @@ core::StreamPtr stream_for(const core::DevicePtr& device, const core::StreamPtr&
 }  // namespace
 
 std::optional<DeviceArray> from_dlpack_functions(const py::object& object, const core::StreamPtr& stream) {
-    static PyObject* const requires_grad = PyUnicode_InternFromString("requires_grad");
-    static PyObject* const is_conj = PyUnicode_InternFromString("is_conj");
+    static constinit ParameterNames names("requires_grad", "is_conj");
+    PyObject *const requires_grad = names.made()[0], *const is_conj = names.made()[1];
     const DLPackExchangeAPI* const functions = functions_of(Py_TYPE(object.ptr()));
     // Only __dlpack__ lets a producer refuse tensors that record gradients. And the functions give their
     // stream as a handle, in which no event may be recorded while a stream is captured.

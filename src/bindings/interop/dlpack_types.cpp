@@ -12,12 +12,12 @@ namespace {
 // NumPy's dtype of a row. NumPy's own dtypes are kept, because NumPy takes long to find one by its name. They
 // live as long as the process.
 py::dtype dtype_of(std::size_t place) {
-    static std::array<PyObject*, every_element_type.size()> known{};
+    static constinit std::array<MadeOnce, every_element_type.size()> known;
     const ElementRow& row = every_element_type[place];
     const std::string name(row.name);
     if (row.in_numpy()) {
-        if (known[place] == nullptr) known[place] = py::dtype::from_args(py::str(name)).release().ptr();
-        return py::reinterpret_borrow<py::dtype>(known[place]);
+        return py::reinterpret_borrow<py::dtype>(
+            known[place].get([&] { return py::dtype::from_args(py::str(name)); }));
     }
     py::object found;
     try {

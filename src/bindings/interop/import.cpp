@@ -212,7 +212,7 @@ StreamObjectPtr foreign_stream(py::handle handle, const core::DevicePtr& near) {
         made->foreign = true;
         return made;
     }
-    auto same = std::static_pointer_cast<StreamObject>(stream->wrapper.lock());
+    StreamObjectPtr same = wrapper_of(*stream);
     if (same && same->foreign) return same;
     // The stream was created by cuscope. A new Python object for it keeps the foreign object alive; the
     // existing one must not, because the foreign object may refer to it.

@@ -62,14 +62,14 @@ py::typing::Dict<py::str, py::object> to_python(const Findings& findings) {
 std::uint64_t begin_for_python() {
     const std::uint64_t handle = begin_check();
     without_gil([] { core::begin_order_check(); });
-    detail::lines_wanted = true;
+    detail::want_lines();
     return handle;
 }
 
 py::typing::Dict<py::str, py::object> end_for_python(std::uint64_t handle) {
     without_gil([] { core::end_order_check(); });
     const Findings findings = end_check(handle);
-    detail::lines_wanted = core::recording() || checking();
+    detail::want_lines_no_longer();
     return to_python(findings);
 }
 

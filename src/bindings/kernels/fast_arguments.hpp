@@ -51,12 +51,14 @@ class FastArguments {
     bool pack_array(const core::Kernel& kernel, const core::ParameterCheck& check, PyObject* argument,
                     std::size_t i) {
         const auto* const array = exactly<DeviceArray>(argument);
-        if (array == nullptr || !array->memory.get() || array->read_only) return false;
+        if (array == nullptr || array->read_only) return false;
+        Held<core::DeviceMemory> memory = array->memory.get();
+        if (!memory) return false;
         if (check.element.known() && check.element != array->element) return false;
         if (array->device != kernel.device() || !array->rows_contiguous()) return false;
-        const void* const address = array->pointer();
+        const void* const address = array->pointer_in(*memory);
         std::memcpy(&values_[i], &address, sizeof address);
-        memories_[used_] = std::construct_at(&held_[used_], array->memory.get())->get();
+        memories_[used_] = std::construct_at(&held_[used_], memory)->get();
         ++used_;
         array_bytes_ += static_cast<std::int64_t>(array->bytes);
         return true;

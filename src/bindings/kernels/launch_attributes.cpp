@@ -59,7 +59,7 @@ std::shared_ptr<WindowObject> make_window(const Scalar& array, const OptionalInt
         const core::DeviceSpan span = given.span();
         window.base = const_cast<void*>(static_cast<const void*>(span.pointer()));
         window.bytes = span.bytes;
-        memory = given.memory.get();
+        memory = span.memory;
         device = given.device;
     } else if (is_integer(array)) {
         window.base = reinterpret_cast<void*>(parse_size(array, "array"));

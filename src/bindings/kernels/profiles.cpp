@@ -151,19 +151,40 @@ py::object profile(const KernelLaunch& launch, const py::tuple& values, const py
 
 namespace {
 
-// Set while launches_are_profiled; read and written with the GIL.
-PyObject* wanted_blocks_of_launches = nullptr;
-PyObject* taker_of_profiles = nullptr;
+// Set while launches_are_profiled.
+struct ProfiledLaunches {
+    py::object blocks, taker;
+};
+
+class LaunchProfiling {
+  public:
+    ProfiledLaunches get() {
+        const std::lock_guard lock(lock_);
+        return {py::reinterpret_borrow<py::object>(blocks_), py::reinterpret_borrow<py::object>(taker_)};
+    }
+    // Null objects end the profiling.
+    void set(ProfiledLaunches wanted) {
+        const bool on = wanted.taker.ptr() != nullptr;
+        ProfiledLaunches before;
+        {
+            const std::lock_guard lock(lock_);
+            before = {py::reinterpret_steal<py::object>(blocks_), py::reinterpret_steal<py::object>(taker_)};
+            blocks_ = wanted.blocks.release().ptr();
+            taker_ = wanted.taker.release().ptr();
+            detail::launches_are_profiled.store(on, std::memory_order_relaxed);
+        }
+    }
+
+  private:
+    PyObject *blocks_ = nullptr, *taker_ = nullptr;
+    [[no_unique_address]] StateLock lock_;
+};
+
+constinit LaunchProfiling launch_profiling;
 
 void profile_launches(const py::object& taker, const py::object& blocks) {
     if (!taker.is_none()) wanted_blocks(blocks);
-    detail::launches_are_profiled.store(false, std::memory_order_relaxed);
-    Py_CLEAR(taker_of_profiles);
-    Py_CLEAR(wanted_blocks_of_launches);
-    if (taker.is_none()) return;
-    taker_of_profiles = py::object(taker).release().ptr();
-    wanted_blocks_of_launches = py::object(blocks).release().ptr();
-    detail::launches_are_profiled.store(true, std::memory_order_relaxed);
+    launch_profiling.set(taker.is_none() ? ProfiledLaunches{} : ProfiledLaunches{blocks, taker});
 }
 
 }  // namespace
@@ -174,8 +195,8 @@ bool profiled_in_place(const KernelLaunch& launch, const py::tuple& values) {
     const core::StreamPtr stream =
         launch.stream ? launch.stream->open() : core::current_stream(kernel.device());
     if (kernel.request() == nullptr || stream->capture() != nullptr) return false;
-    const auto taker = py::reinterpret_borrow<py::object>(taker_of_profiles);
-    const auto blocks = py::reinterpret_borrow<py::object>(wanted_blocks_of_launches);
+    const auto [blocks, taker] = launch_profiling.get();
+    if (!taker) return false;
     const InProfile launches;
     taker(profile(launch, values, blocks));
     return true;

@@ -191,9 +191,10 @@ AnswerDict range_attributes(const DeviceArray& self) {
 // ---- registered memory
 
 struct Registration {
-    const std::shared_ptr<core::PinnedMemory>& open() const {
-        if (memory.get()->closed()) throw std::invalid_argument("Registration is closed");
-        return memory.get();
+    Held<core::PinnedMemory> open() const {
+        Held<core::PinnedMemory> held = memory.get();
+        if (held->closed()) throw std::invalid_argument("Registration is closed");
+        return held;
     }
     SharedOwner<core::PinnedMemory> memory;
     NDArray array;
@@ -270,7 +271,8 @@ core::BatchSide side_of(const py::object& object, bool written, const core::Stre
             throw std::invalid_argument("copies: a batch takes contiguous arrays: pass .copy() of the view");
         }
         *bytes = array.bytes;
-        return {array.pointer(), array.open()};
+        const std::shared_ptr<core::DeviceMemory> memory = array.open();
+        return {array.pointer_in(*memory), memory};
     }
     if (!py::isinstance<py::array>(object)) {
         throw core::WrongKind(std::string("copies: takes pairs of NumPy arrays and DeviceArrays, not ") +
@@ -292,7 +294,7 @@ void copy_batch(const Pairs& copies, const StreamLike& stream) {
         throw core::WrongKind("copies: takes pairs (destination, source), such as a list of them, not " +
                               kind_of(copies));
     }
-    const py::list alive(copies);
+    const py::tuple alive(copies);  // not the program's list, which another thread may change
     for (const py::handle entry : alive) {
         if (PySequence_Check(entry.ptr()) == 0 || py::len(entry) != 2) {
             throw core::WrongKind("copies: takes pairs (destination, source)");

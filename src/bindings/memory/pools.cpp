@@ -17,9 +17,10 @@ using Pool = core::MemPool;
 using PoolPtr = std::shared_ptr<Pool>;
 
 struct MemoryPool {
-    const PoolPtr& open() const {
-        if (!pool.get()) throw std::invalid_argument("MemoryPool is closed");
-        return pool.get();
+    Held<Pool> open() const {
+        Held<Pool> held = pool.get();
+        if (!held) throw std::invalid_argument("MemoryPool is closed");
+        return held;
     }
     core::DevicePtr device;
     SharedOwner<Pool> pool;
@@ -228,11 +229,10 @@ True
         .def("__hash__", [](const MemoryPool& self) { return static_cast<py::ssize_t>(self.serial); })
         .def("__repr__", [](const MemoryPool& self) {
             std::string text = "<MemoryPool on " + self.device->name();
-            if (!self.pool.get()) return text + ", closed>";
-            if (self.pool.get()->is_default()) text += ", the default one";
-            if (self.pool.get()->limit() != 0) {
-                text += ", limited to " + std::to_string(self.pool.get()->limit()) + " bytes";
-            }
+            Held<Pool> pool = self.pool.get();
+            if (!pool) return text + ", closed>";
+            if (pool->is_default()) text += ", the default one";
+            if (pool->limit() != 0) text += ", limited to " + std::to_string(pool->limit()) + " bytes";
             return text + ">";
         });
 

@@ -9,7 +9,7 @@ namespace cuscope::bindings {
 namespace {
 
 bool is_numpy_scalar(py::handle object) {
-    static PyObject* known = nullptr;
+    static constinit MadeOnce known;
     return py::isinstance(object, numpy_class("generic", &known));
 }
 

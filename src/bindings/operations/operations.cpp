@@ -93,7 +93,7 @@ py::handle given(PyObject* value, PyObject* otherwise = Py_None) {
 
 template <Operation operation>
 PyObject* fast_reduction(PyObject* const* arguments, Py_ssize_t count, Keywords keywords) {
-    static const auto names = interned(std::array{"x", "axis", "out", "keepdims", "stream"});
+    static constinit ParameterNames names("x", "axis", "out", "keepdims", "stream");
     std::array<PyObject*, 5> values;
     if (!bind_arguments(names, 4, 1, arguments, count, keywords, &values)) return nullptr;
     const auto [x, axis, out, keepdims, stream] = values;
@@ -106,7 +106,7 @@ PyObject* fast_reduction(PyObject* const* arguments, Py_ssize_t count, Keywords 
 // The same with the argument `dtype`.
 template <Operation operation>
 PyObject* fast_sum(PyObject* const* arguments, Py_ssize_t count, Keywords keywords) {
-    static const auto names = interned(std::array{"x", "axis", "dtype", "out", "keepdims", "stream"});
+    static constinit ParameterNames names("x", "axis", "dtype", "out", "keepdims", "stream");
     std::array<PyObject*, 6> values;
     if (!bind_arguments(names, 5, 1, arguments, count, keywords, &values)) return nullptr;
     const auto [x, axis, dtype, out, keepdims, stream] = values;
@@ -117,7 +117,7 @@ PyObject* fast_sum(PyObject* const* arguments, Py_ssize_t count, Keywords keywor
 }
 
 PyObject* fast_dot(PyObject* const* arguments, Py_ssize_t count, Keywords keywords) {
-    static const auto names = interned(std::array{"x", "y", "out", "stream"});
+    static constinit ParameterNames names("x", "y", "out", "stream");
     std::array<PyObject*, 4> values;
     if (!bind_arguments(names, 3, 2, arguments, count, keywords, &values)) return nullptr;
     const auto [x, y, out, stream] = values;
@@ -125,7 +125,7 @@ PyObject* fast_dot(PyObject* const* arguments, Py_ssize_t count, Keywords keywor
 }
 
 PyObject* fast_matmul(PyObject* const* arguments, Py_ssize_t count, Keywords keywords) {
-    static const auto names = interned(std::array{"a", "b", "out", "variant", "stream"});
+    static constinit ParameterNames names("a", "b", "out", "variant", "stream");
     std::array<PyObject*, 5> values;
     if (!bind_arguments(names, 5, 2, arguments, count, keywords, &values)) return nullptr;
     const auto [a, b, out, variant, stream] = values;
@@ -136,8 +136,7 @@ PyObject* fast_matmul(PyObject* const* arguments, Py_ssize_t count, Keywords key
 }
 
 PyObject* fast_reduce(PyObject* const* arguments, Py_ssize_t count, Keywords keywords) {
-    static const auto names =
-        interned(std::array{"x", "op", "axis", "dtype", "out", "keepdims", "variant", "stream"});
+    static constinit ParameterNames names("x", "op", "axis", "dtype", "out", "keepdims", "variant", "stream");
     std::array<PyObject*, 8> values;
     if (!bind_arguments(names, 8, 8, arguments, count, keywords, &values)) return nullptr;
     const auto [x, op, axis, dtype, out, keepdims, variant, stream] = values;

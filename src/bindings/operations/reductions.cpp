@@ -34,7 +34,7 @@ bool takes_dtype(Operation operation) {
 }
 
 bool is_numpy_integer(py::handle object) {
-    static PyObject* known = nullptr;
+    static constinit MadeOnce known;
     return py::isinstance(object, numpy_class("integer", &known));
 }
 

@@ -1,6 +1,7 @@
 #include "bindings/operations/types.hpp"
 
 #include <array>
+#include <atomic>
 #include <string>
 
 #include "bindings/support/fast_calls.hpp"
@@ -61,7 +62,7 @@ std::string list_of_types() {
     return text;
 }
 
-// A table with NumPy's answer for each pair of types, filled when it is first asked. Only used with the GIL.
+// A table with NumPy's answer for each pair of types, filled when it is first asked.
 template <class Answer>
 using TypePairs = std::array<std::array<Answer, type_count>, type_count>;
 
@@ -71,13 +72,43 @@ bool can_cast(const py::dtype& from, const py::dtype& to, const char* rule) {
 
 enum class CastAnswer : char { not_yet, no, yes };
 
-bool can_cast(TypePairs<CastAnswer>& table, ops::Type from, ops::Type to, const char* rule) {
+using CastAnswers = TypePairs<std::atomic<CastAnswer>>;
+
+bool can_cast(CastAnswers& table, ops::Type from, ops::Type to, const char* rule) {
     if (from == to) return true;
-    CastAnswer& known = table[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
-    if (known == CastAnswer::not_yet)
-        known = can_cast(dtype_of(from), dtype_of(to), rule) ? CastAnswer::yes : CastAnswer::no;
-    return known == CastAnswer::yes;
+    auto& known = table[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
+    CastAnswer answer = known.load(std::memory_order_relaxed);
+    if (answer == CastAnswer::not_yet) {
+        answer = can_cast(dtype_of(from), dtype_of(to), rule) ? CastAnswer::yes : CastAnswer::no;
+        known.store(answer, std::memory_order_relaxed);
+    }
+    return answer == CastAnswer::yes;
 }
+
+// The last dtype of another package than NumPy, because NumPy takes microseconds for the name of a dtype.
+class LastForeign {
+  public:
+    std::optional<ops::Type> find(const py::dtype& dtype) {
+        const std::lock_guard lock(lock_);
+        return dtype.ptr() == dtype_ ? std::optional(type_) : std::nullopt;
+    }
+    void set(const py::dtype& dtype, ops::Type type) {
+        PyObject* before = py::object(dtype).release().ptr();
+        {
+            const std::lock_guard lock(lock_);
+            std::swap(before, dtype_);
+            type_ = type;
+        }
+        Py_XDECREF(before);
+    }
+
+  private:
+    PyObject* dtype_ = nullptr;
+    ops::Type type_{};
+    [[no_unique_address]] StateLock lock_;
+};
+
+constinit LastForeign last_foreign;
 
 }  // namespace
 
@@ -88,17 +119,10 @@ const DeviceArray* device_array_in(py::handle object) {
 }
 
 std::optional<ops::Type> type_of_dtype(const py::dtype& dtype) {
-    // The last dtype of another package than NumPy, because NumPy takes microseconds for the name of a dtype.
-    static PyObject* last = nullptr;
-    static ops::Type last_type{};
-    if (dtype.ptr() == last) return last_type;
+    if (const auto type = last_foreign.find(dtype)) return type;
     const auto type = type_in_any_order(dtype);
     if (!type || !is_native(dtype)) return std::nullopt;
-    if (!element_types[static_cast<std::size_t>(*type)].in_numpy()) {
-        const py::object before = py::reinterpret_steal<py::object>(last);
-        last = py::object(dtype).release().ptr();
-        last_type = *type;
-    }
+    if (!element_types[static_cast<std::size_t>(*type)].in_numpy()) last_foreign.set(dtype, *type);
     return type;
 }
 
@@ -123,11 +147,9 @@ void refuse_type(const py::dtype& dtype, std::string_view place) {
 }
 
 py::dtype dtype_of(ops::Type type) {
-    // Never destroyed: the interpreter may be gone by then.
-    static auto* const dtypes = new std::array<py::object, type_count>;
-    py::object& dtype = (*dtypes)[static_cast<std::size_t>(type)];
-    if (!dtype) dtype = py::dtype(std::string(ops::name(type)));
-    return py::reinterpret_borrow<py::dtype>(dtype);
+    static constinit std::array<MadeOnce, type_count> dtypes;
+    return py::reinterpret_borrow<py::dtype>(
+        dtypes[static_cast<std::size_t>(type)].get([&] { return py::dtype(std::string(ops::name(type))); }));
 }
 
 py::dtype in_native_order(const py::dtype& dtype) {
@@ -136,9 +158,10 @@ py::dtype in_native_order(const py::dtype& dtype) {
 
 ElementDType common_type(ops::Type a, ops::Type b) {
     if (a == b) return {a, dtype_of(a)};
-    static auto* const table = new TypePairs<std::optional<ops::Type>>;
-    std::optional<ops::Type>& known = (*table)[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
-    if (!known) {
+    static constinit TypePairs<std::atomic<int>> table{};  // the type's number plus 1; 0: not yet known
+    std::atomic<int>& known = table[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
+    int number = known.load(std::memory_order_relaxed);
+    if (number == 0) {
         const py::module_ np = numpy();
         const py::dtype left = dtype_of(a), right = dtype_of(b);
         py::object common;
@@ -149,25 +172,26 @@ ElementDType common_type(ops::Type a, ops::Type b) {
             // bfloat16 with float16, or with integers that it cannot hold: NumPy widens both
             common = np.attr("multiply")(np.attr("empty")(0, left), np.attr("empty")(0, right)).attr("dtype");
         }
-        known = checked_type(in_native_order(py::dtype(common)), "operands");
+        number = static_cast<int>(checked_type(in_native_order(py::dtype(common)), "operands")) + 1;
+        known.store(number, std::memory_order_relaxed);
     }
-    return {*known, dtype_of(*known)};
+    const auto type = static_cast<ops::Type>(number - 1);
+    return {type, dtype_of(type)};
 }
 
 bool casts_safely(ops::Type from, ops::Type to) {
-    static auto* const table = new TypePairs<CastAnswer>{};
-    return can_cast(*table, from, to, "safe");
+    static constinit CastAnswers table{};
+    return can_cast(table, from, to, "safe");
 }
 
 bool casts_within_kind(const ElementDType& from, const py::dtype& to) {
-    static auto* const table = new TypePairs<CastAnswer>{};
-    if (const auto type = type_of_dtype(to)) return can_cast(*table, from.type, *type, "same_kind");
+    static constinit CastAnswers table{};
+    if (const auto type = type_of_dtype(to)) return can_cast(table, from.type, *type, "same_kind");
     return can_cast(from.dtype, to, "same_kind");
 }
 
-py::handle numpy_class(const char* name, PyObject** known) {
-    if (*known == nullptr) *known = py::object(numpy().attr(name)).release().ptr();
-    return *known;
+py::handle numpy_class(const char* name, MadeOnce* known) {
+    return known->get([&] { return numpy().attr(name); });
 }
 
 ElementDType wider_of(const ElementDType& type, py::handle out) {

@@ -36,7 +36,7 @@ bool casts_within_kind(const ElementDType& from, const py::dtype& to);
 
 // NumPy's class of this name, "integer" for example. `known` keeps it from the first call on. It is no static
 // variable with an initialiser, because that would hold a lock of C++ while Python runs.
-py::handle numpy_class(const char* name, PyObject** known);
+py::handle numpy_class(const char* name, MadeOnce* known);
 
 // A floating type to compute in: that of the argument `out` if it is wider, so that nothing is rounded on the
 // way; else the same.

@@ -24,24 +24,27 @@ EventSelf record(const py::object& self, const StreamLike& stream, bool external
 
 PyObject* fast_record(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
     auto* const object = exactly<EventObject>(self);
-    if (object == nullptr || count > 1 || !object->event) return nullptr;
+    if (object == nullptr || count > 1) return nullptr;
     const Closable<core::Event>::Borrowed event(object->event);
+    if (!event) return nullptr;
     if (count == 0) {
         const core::StreamPtr current = core::current_stream(object->device);
         without_gil([&] { event->record(*current); });
         return Py_NewRef(self);
     }
     auto* const stream = exactly<StreamObject>(arguments[0]);
-    if (stream == nullptr || !stream->stream) return nullptr;
+    if (stream == nullptr) return nullptr;
     const Closable<core::Stream>::Borrowed on(stream->stream);
+    if (!on) return nullptr;
     without_gil([&] { event->record(*on); });
     return Py_NewRef(self);
 }
 
 PyObject* fast_event_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
     auto* const object = exactly<EventObject>(self);
-    if (object == nullptr || count != 0 || !object->event) return nullptr;
+    if (object == nullptr || count != 0) return nullptr;
     const Closable<core::Event>::Borrowed event(object->event);
+    if (!event) return nullptr;
     return PyBool_FromLong(without_gil([&] { return event->query(); }) ? 1 : 0);
 }
 
@@ -165,7 +168,8 @@ Programming Guide, "Elapsed Time".
         .def_property_readonly(
             "handle",
             [](const EventObject& self) {
-                return self.event ? reinterpret_cast<std::uintptr_t>(self.event->handle()) : 0;
+                Held<core::Event> held = self.event.get();
+                return held ? reinterpret_cast<std::uintptr_t>(held->handle()) : 0;
             },
             "The cudaEvent_t as an int; 0 for a closed event. The runtime reuses handles.")
         .def_property_readonly(

@@ -8,9 +8,10 @@ namespace cuscope::bindings {
 namespace {
 
 struct SemaphoreObject {
-    const std::shared_ptr<core::ExternalSemaphore>& open() const {
-        if (!semaphore) throw std::invalid_argument("ExternalSemaphore is closed");
-        return semaphore.get();
+    Held<core::ExternalSemaphore> open() const {
+        Held<core::ExternalSemaphore> held = semaphore.get();
+        if (!held) throw std::invalid_argument("ExternalSemaphore is closed");
+        return held;
     }
     bool timeline() const { return type == ExternalSemaphoreType::timeline_semaphore_fd; }
     const char* type_name() const { return timeline() ? "timeline_semaphore_fd" : "opaque_fd"; }
@@ -151,7 +152,8 @@ Examples
         .def_property_readonly(
             "handle",
             [](const SemaphoreObject& self) {
-                return self.semaphore ? reinterpret_cast<std::uintptr_t>(self.semaphore->handle()) : 0;
+                Held<core::ExternalSemaphore> held = self.semaphore.get();
+                return held ? reinterpret_cast<std::uintptr_t>(held->handle()) : 0;
             },
             "The cudaExternalSemaphore_t as an int; 0 once it is closed.")
         .def_property_readonly(

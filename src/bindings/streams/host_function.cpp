@@ -9,8 +9,9 @@ std::string name_of(PyObject* callable) {
     if (PyMethod_Check(callable)) callable = PyMethod_GET_FUNCTION(callable);
     if (PyCFunction_Check(callable)) return reinterpret_cast<PyCFunctionObject*>(callable)->m_ml->ml_name;
     if (PyFunction_Check(callable)) {
-        PyObject* const name = reinterpret_cast<PyFunctionObject*>(callable)->func_name;
-        if (const char* const text = PyUnicode_AsUTF8(name); text != nullptr) return text;
+        const auto name =
+            py::reinterpret_borrow<py::object>(reinterpret_cast<PyFunctionObject*>(callable)->func_name);
+        if (const char* const text = PyUnicode_AsUTF8(name.ptr()); text != nullptr) return text;
         PyErr_Clear();
     }
     return Py_TYPE(callable)->tp_name;

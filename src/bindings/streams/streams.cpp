@@ -55,24 +55,27 @@ void wait(const StreamObject& self, const EventOrStream& what, bool external) {
 PyObject* fast_wait(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
     auto* const object = exactly<StreamObject>(self);
     auto* const event = count == 1 ? exactly<EventObject>(arguments[0]) : nullptr;
-    if (object == nullptr || event == nullptr || !object->stream || !event->event) return nullptr;
+    if (object == nullptr || event == nullptr) return nullptr;
     const Closable<core::Stream>::Borrowed stream(object->stream);
     const Closable<core::Event>::Borrowed awaited(event->event);
+    if (!stream || !awaited) return nullptr;
     without_gil([&] { stream->wait(*awaited); });
     Py_RETURN_NONE;
 }
 
 PyObject* fast_stream_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
     auto* const object = exactly<StreamObject>(self);
-    if (object == nullptr || count != 0 || !object->stream) return nullptr;
+    if (object == nullptr || count != 0) return nullptr;
     const Closable<core::Stream>::Borrowed stream(object->stream);
+    if (!stream) return nullptr;
     return PyBool_FromLong(without_gil([&] { return stream->query(); }) ? 1 : 0);
 }
 
 PyObject* fast_enter(PyObject* self, PyObject* const*, Py_ssize_t count) {
     auto* const object = exactly<StreamObject>(self);
-    if (object == nullptr || count != 0 || !object->stream) return nullptr;
+    if (object == nullptr || count != 0) return nullptr;
     const core::StreamPtr stream = object->stream.get();
+    if (!stream) return nullptr;
     without_gil([&] { core::push_stream(stream); });
     return Py_NewRef(self);
 }
@@ -94,22 +97,23 @@ PyObject* fast_current_stream(PyObject*, PyObject* const*, Py_ssize_t count) {
 PyObject* fast_record_behind(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
     auto* const object = exactly<StreamObject>(self);
     auto* const event = count == 1 ? exactly<EventObject>(arguments[0]) : nullptr;
-    if (object == nullptr || event == nullptr || !object->stream || !event->event) return nullptr;
+    if (object == nullptr || event == nullptr) return nullptr;
     const Closable<core::Stream>::Borrowed on(object->stream);
     const Closable<core::Event>::Borrowed recorded(event->event);
+    if (!on || !recorded) return nullptr;
     without_gil([&] { recorded->record(*on); });
     return Py_NewRef(arguments[0]);
 }
 
 PyObject* fast_host_function(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
     auto* const object = exactly<StreamObject>(self);
-    if (object == nullptr || count < 1 || !object->stream || PyCallable_Check(arguments[0]) == 0)
-        return nullptr;
+    if (object == nullptr || count < 1 || PyCallable_Check(arguments[0]) == 0) return nullptr;
+    const Closable<core::Stream>::Borrowed stream(object->stream);
+    if (!stream) return nullptr;
     py::tuple passed(count - 1);
     for (Py_ssize_t i = 1; i < count; ++i) PyTuple_SET_ITEM(passed.ptr(), i - 1, Py_NewRef(arguments[i]));
     auto task = std::make_unique<PythonTask>(py::reinterpret_borrow<py::object>(arguments[0]),
                                              std::move(passed), py::dict());
-    const Closable<core::Stream>::Borrowed stream(object->stream);
     without_gil([&] { stream->add_host_task(std::move(task)); });
     Py_RETURN_NONE;
 }
@@ -160,6 +164,8 @@ StreamObject::StreamObject(const core::StreamPtr& made, std::shared_ptr<void> ke
 
 namespace {
 
+StateLock wrappers;  // guards the wrapper of every stream
+
 void abandon(const core::StreamPtr& stream) {
     stream->set_abandoned(true);
     if (stream->capturing() && !process_exiting()) core::Capture::leave_behind(stream);
@@ -168,25 +174,42 @@ void abandon(const core::StreamPtr& stream) {
 }  // namespace
 
 StreamObject::~StreamObject() {
-    if (stream && name.empty() && !owner) abandon(stream.get());
+    if (!stream || !name.empty() || owner) return;
+    {
+        // Another thread may have wrapped the stream again since the last reference to this object went.
+        const std::lock_guard lock(wrappers);
+        if (!stream.get()->wrapper.expired()) return;
+    }
+    abandon(stream.get());
 }
 
 void StreamObject::close() {
     if (!name.empty())
         throw std::invalid_argument("a default stream cannot be closed: it belongs to its device");
-    if (stream && !owner) {
-        const core::StreamPtr last = stream.get();
-        without_gil([&] { abandon(last); });
+    std::shared_ptr<void> kept_alive, taken;
+    {
+        const std::lock_guard lock(owner_lock);
+        kept_alive = owner;
     }
-    stream.close();
-    owner.reset();
+    if (!kept_alive) {
+        if (const core::StreamPtr last = stream.get()) without_gil([&] { abandon(last); });
+    }
+    stream.close();  // before the owner is taken: without an owner, another thread would abandon the stream
+    const std::lock_guard lock(owner_lock);
+    taken = std::move(owner);
 }
 
 StreamObjectPtr wrap(const core::StreamPtr& stream) {
+    const std::lock_guard lock(wrappers);
     if (auto same = std::static_pointer_cast<StreamObject>(stream->wrapper.lock())) return same;
     auto made = ending_without_gil(std::make_shared<StreamObject>(stream));
     stream->wrapper = made;
     return made;
+}
+
+StreamObjectPtr wrapper_of(const core::Stream& stream) {
+    const std::lock_guard lock(wrappers);
+    return std::static_pointer_cast<StreamObject>(stream.wrapper.lock());
 }
 
 StreamObjectPtr parse_stream(py::handle stream, const core::DevicePtr& near) {
@@ -341,7 +364,8 @@ cudaLaunchHostFunc: CUDA C++ Programming Guide, the section on host functions.
         .def_property_readonly(
             "handle",
             [](const StreamObject& self) {
-                return self.stream ? reinterpret_cast<std::uintptr_t>(self.stream->handle()) : 0;
+                Held<core::Stream> held = self.stream.get();
+                return held ? reinterpret_cast<std::uintptr_t>(held->handle()) : 0;
             },
             "The cudaStream_t as an int: 1 and 2 for default streams, 0 for a closed one. The runtime reuses "
             "handles.")

@@ -203,9 +203,9 @@ bool set_buffer(core::Argument& argument, PyObject* object) {
     return true;
 }
 
-const py::object& numpy_generic() {
-    static py::object* const type = new py::object(py::module_::import("numpy").attr("generic"));
-    return *type;
+py::handle numpy_generic() {
+    static constinit MadeOnce type;
+    return type.get([] { return numpy().attr("generic"); });
 }
 
 void set_host_array(core::Argument& argument, py::handle object, const core::Device& device) {
@@ -287,7 +287,7 @@ std::vector<py::ssize_t> parse_shape(py::handle shape) {
         throw core::WrongKind("shape: takes an int or a tuple of ints, not " + kind_of(shape));
     }
     std::vector<py::ssize_t> extents;
-    for (const py::handle extent : py::reinterpret_borrow<py::sequence>(shape)) {
+    for (const py::object extent : py::reinterpret_borrow<py::sequence>(shape)) {
         extents.push_back(parse_extent(extent));
     }
     if (extents.size() > most_axes) {
@@ -421,7 +421,7 @@ core::Argument to_argument(py::handle object, const core::StreamPtr& stream) {
         set_integer(argument, number);
     } else if ((PyTuple_Check(raw) || PyList_Check(raw)) && PySequence_Size(raw) <= most_lanes) {
         argument.kind = core::Argument::Kind::sequence;
-        for (const py::handle part : py::reinterpret_borrow<py::sequence>(object)) {
+        for (const py::object part : py::reinterpret_borrow<py::sequence>(object)) {
             const bool nested = PyTuple_Check(part.ptr()) || PyList_Check(part.ptr());
             if (!nested) {
                 argument.parts.push_back(to_argument(part, stream));

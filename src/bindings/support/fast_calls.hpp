@@ -27,24 +27,26 @@ using FastKeywordFunction = PyObject* (*)(PyObject* const* arguments, Py_ssize_t
 using FastKeywordMethod = PyObject* (*)(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
                                         Keywords keywords);
 
-// Names of parameters, which are never released.
-template <std::size_t count>
-std::array<PyObject*, count> interned(const std::array<const char*, count>& names) {
-    std::array<PyObject*, count> made;
-    for (std::size_t i = 0; i < count; ++i) made[i] = PyUnicode_InternFromString(names[i]);
-    return made;
+template <std::size_t most>
+bool are_there(const std::array<PyObject*, most>& values, std::size_t required) {
+    for (std::size_t i = 0; i < required; ++i) {
+        if (values[i] == nullptr) return false;
+    }
+    return true;
 }
 
 // Sets values[i] to the argument for the parameter names[i], or to null if it was left out. The first
 // `positional` may come without a name, the first `required` are never left out. False: the call is wrong.
 template <std::size_t most>
-bool bind_arguments(const std::array<PyObject*, most>& names, std::size_t positional, std::size_t required,
+bool bind_arguments(ParameterNames<most>& parameters, std::size_t positional, std::size_t required,
                     PyObject* const* arguments, Py_ssize_t count, Keywords keywords,
                     std::array<PyObject*, most>* values) {
     const auto without_name = static_cast<std::size_t>(count);
     if (without_name > positional) return false;
     for (std::size_t i = 0; i < most; ++i) (*values)[i] = i < without_name ? arguments[i] : nullptr;
     const Py_ssize_t named = keywords.names == nullptr ? 0 : PyTuple_GET_SIZE(keywords.names);
+    if (named == 0) return are_there(*values, required);
+    const ParameterNames<most>& names = parameters.made();
     for (Py_ssize_t i = 0; i < named; ++i) {
         PyObject* const name = PyTuple_GET_ITEM(keywords.names, i);
         // Names in a program are interned, so they mostly are the same object.
@@ -56,10 +58,7 @@ bool bind_arguments(const std::array<PyObject*, most>& names, std::size_t positi
         if (at == most || (*values)[at] != nullptr) return false;
         (*values)[at] = arguments[count + i];
     }
-    for (std::size_t i = 0; i < required; ++i) {
-        if ((*values)[i] == nullptr) return false;
-    }
-    return true;
+    return are_there(*values, required);
 }
 
 // The Python type for the C++ type T; set when the module is created.

@@ -27,7 +27,9 @@ class FastInit {
         translated([&]() -> PyObject* {
             const std::shared_ptr<T> made = construct(keywords);
             if (!made) return nullptr;
-            static const py::detail::type_info* const info = py::detail::get_type_info(type_of<T>);
+            const py::detail::type_info* const info = known_info();
+            const std::lock_guard lock(detail::making_objects);
+            if (exactly<T>(self) != nullptr) return nullptr;  // another thread was first
             auto* const instance = reinterpret_cast<py::detail::instance*>(self);
             instance->get_value_and_holder(info).value_ptr() = made.get();
             auto holder = py::smart_holder::from_shared_ptr(made);
@@ -37,6 +39,16 @@ class FastInit {
         });
         if (done) return 0;
         return PyErr_Occurred() != nullptr ? -1 : slow(self, arguments, keywords);
+    }
+
+    static const py::detail::type_info* known_info() {
+        static constinit std::atomic<const py::detail::type_info*> info{nullptr};
+        const py::detail::type_info* known = info.load(std::memory_order_acquire);
+        if (known == nullptr) {
+            known = py::detail::get_type_info(type_of<T>);
+            info.store(known, std::memory_order_release);
+        }
+        return known;
     }
 
     static inline initproc slow = nullptr;

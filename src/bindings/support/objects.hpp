@@ -4,6 +4,7 @@
 
 #include <pybind11/numpy.h>
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -27,28 +28,35 @@ struct StreamObject {
     explicit StreamObject(const core::StreamPtr& stream, std::shared_ptr<void> owner = nullptr);
     ~StreamObject();
 
-    const core::StreamPtr& open() const {
-        if (!stream) throw std::invalid_argument("Stream is closed");
-        return stream.get();
+    Held<core::Stream> open() const {
+        Held<core::Stream> held = stream.get();
+        if (!held) throw std::invalid_argument("Stream is closed");
+        return held;
     }
 
     void close();
 
     core::DevicePtr device;
-    int priority() const { return stream ? stream->priority() : made_priority; }
+    int priority() const {
+        Held<core::Stream> held = stream.get();
+        return held ? held->priority() : made_priority;
+    }
 
     unsigned flags;
     int made_priority;
     unsigned long long id, serial;  // id: 0 for default streams
     std::string name;               // of a default stream; otherwise empty
     std::shared_ptr<void> owner;
-    bool foreign = false;  // created by another library, and kept alive by the stream itself
+    [[no_unique_address]] StateLock owner_lock;
+    std::atomic<bool> foreign = false;  // created by another library, and kept alive by the stream itself
     Closable<core::Stream> stream;
 };
 using StreamObjectPtr = std::shared_ptr<StreamObject>;
 
 // The Python object of a stream. There is only one while anything refers to it.
 StreamObjectPtr wrap(const core::StreamPtr& stream);
+// The same, or null if there is none.
+StreamObjectPtr wrapper_of(const core::Stream& stream);
 // Parse the arguments `stream` and `device`. Null for None; a TypeError names a wrong type. A stream of
 // another library is taken to belong to the runtime of `near`, or else of the current device.
 StreamObjectPtr parse_stream(py::handle stream, const core::DevicePtr& near = nullptr);
@@ -60,9 +68,10 @@ core::DevicePtr current_device();
 struct EventObject {
     EventObject(const core::DevicePtr& device, unsigned flags);
 
-    const std::shared_ptr<core::Event>& open() const {
-        if (!event) throw std::invalid_argument("Event is closed");
-        return event.get();
+    Held<core::Event> open() const {
+        Held<core::Event> held = event.get();
+        if (!held) throw std::invalid_argument("Event is closed");
+        return held;
     }
 
     core::DevicePtr device;
@@ -72,15 +81,17 @@ struct EventObject {
 using EventObjectPtr = std::shared_ptr<EventObject>;
 
 struct DeviceArray {
-    const std::shared_ptr<core::DeviceMemory>& open() const {
-        if (!memory.get()) throw std::invalid_argument("DeviceArray is closed");
-        return memory.get();
+    Held<core::DeviceMemory> open() const {
+        Held<core::DeviceMemory> held = memory.get();
+        if (!held) throw std::invalid_argument("DeviceArray is closed");
+        return held;
     }
     // The elements of a contiguous array. For other arrays only the offset is meaningful.
     core::DeviceSpan span() const { return {open(), offset, bytes}; }
     // The address of the first element; null for an empty array.
-    std::byte* pointer() const {
-        void* const begin = open()->pointer();
+    std::byte* pointer() const { return pointer_in(*open()); }
+    std::byte* pointer_in(const core::DeviceMemory& its_memory) const {
+        void* const begin = its_memory.pointer();
         return begin == nullptr ? nullptr : static_cast<std::byte*>(begin) + offset;
     }
     // Are the elements contiguous in C order, as one-dimensional copies need them?

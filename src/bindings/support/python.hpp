@@ -9,17 +9,18 @@
 #include <type_traits>
 #include <utility>
 
+#include "bindings/support/shared_state.hpp"
 #include "runtime/process.hpp"
 
 namespace cuscope::bindings {
-
-namespace py = pybind11;
 
 namespace detail {
 extern std::atomic<PyThreadState*> main_state;  // of the thread that ends the process
 void restore_other_thread(PyThreadState* state);
 extern std::atomic<bool> lines_wanted;  // by traces
 void note_line();
+void want_lines();
+void want_lines_no_longer();  // unless another trace or check runs
 // Without the GIL, nobody can tell which line of the program calls.
 inline void note_line_if_wanted() {
     if (lines_wanted.load(std::memory_order_relaxed)) [[unlikely]]
@@ -28,6 +29,7 @@ inline void note_line_if_wanted() {
 extern std::atomic<bool> progress_shown;  // only the main thread sets it
 void end_progress();
 unsigned long main_thread_id();
+inline constinit StateLock making_objects;  // of values that several threads may return to Python
 }  // namespace detail
 
 // The calling thread's next waits belong to a new call: a bar that shows the last call's wait goes away.
@@ -90,39 +92,55 @@ class PythonEntry {
     PyGILState_STATE state_{};
 };
 
-// A shared owner that drops the last reference without the GIL, because that calls the runtime. Classes whose
-// objects often do without such a call have a method is_dropped_quickly().
+// Drops a reference that its owner is about to drop, if it is the last one: without the GIL, because that
+// calls the runtime. Classes whose objects often do without such a call have a method is_dropped_quickly().
+template <class T>
+void drop_without_gil(std::shared_ptr<T>& last) {
+    if constexpr (requires { last->is_dropped_quickly(); }) {
+        if (last->is_dropped_quickly()) return;
+    }
+    if (last.use_count() == 1 && PyGILState_Check() != 0) {
+        const WithoutGil released;
+        last.reset();
+    }
+}
+
+// A shared owner that drops the last reference without the GIL.
 template <class T>
 class SharedOwner {
   public:
     SharedOwner() = default;
     explicit SharedOwner(std::shared_ptr<T> owner) : owner_(std::move(owner)) {}
-    SharedOwner(SharedOwner&&) = default;
+    SharedOwner(SharedOwner&& other) noexcept : owner_(std::move(other.owner_)) {}
     SharedOwner& operator=(SharedOwner&&) = delete;
-    SharedOwner(const SharedOwner&) = default;
+    SharedOwner(const SharedOwner& other) : owner_(other.get()) {}
     SharedOwner& operator=(const SharedOwner&) = delete;
-    ~SharedOwner() { reset(); }
+    ~SharedOwner() {
+        if (owner_) drop_without_gil(owner_);
+    }
 
     void reset() {
-        if (!owner_) return;
-        const std::shared_ptr<T> last = std::move(owner_);
-        if constexpr (requires { last->is_dropped_quickly(); }) {
-            if (last->is_dropped_quickly()) return;
-        }
-        if (last.use_count() == 1 && PyGILState_Check() != 0) {
-            const WithoutGil released;
-            const_cast<std::shared_ptr<T>&>(last).reset();
-        }
+        std::shared_ptr<T> last = take();
+        if (last) drop_without_gil(last);
     }
-    const std::shared_ptr<T>& get() const { return owner_; }
+    Held<T> get() const {
+        const std::lock_guard lock(lock_);
+        return owner_;
+    }
 
   private:
+    std::shared_ptr<T> take() {
+        const std::lock_guard lock(lock_);
+        return std::move(owner_);
+    }
+
     std::shared_ptr<T> owner_;
+    [[no_unique_address]] mutable StateLock lock_;
 };
 
-// The content of a Python object, until it is closed. A call borrows the content, which is cheaper than
-// copying the owner. If the object is closed while a call is in the runtime without the GIL, the content is
-// dropped after the call. Only used with the GIL.
+// The content of a Python object, until it is closed. A call borrows the content; with the GIL that is
+// cheaper than copying the owner. If the object is closed while a call is in the runtime without the GIL, the
+// content is dropped after the call.
 template <class T>
 class Closable {
   public:
@@ -130,44 +148,72 @@ class Closable {
     Closable(const Closable&) = delete;
     Closable& operator=(const Closable&) = delete;
 
-    const std::shared_ptr<T>& get() const { return held_; }
-    explicit operator bool() const { return held_ != nullptr; }
-    T* operator->() const { return held_.get(); }
+    Held<T> get() const {
+        const std::lock_guard lock(lock_);
+        return held_;
+    }
+    explicit operator bool() const { return get() != nullptr; }
 
     // Sets the content of an object that was created without it.
-    void fill(std::shared_ptr<T> held) { held_ = std::move(held); }
+    void fill(std::shared_ptr<T> held) {
+        const std::lock_guard lock(lock_);
+        held_ = std::move(held);
+    }
     void close() {
-        std::shared_ptr<T> last = std::move(held_);
+        std::shared_ptr<T> last = take();
         if (!last) return;
+#ifndef Py_GIL_DISABLED
         if (borrowers_ > 0) {
             leaving_ = std::move(last);
-        } else {
-            without_gil([&] { last.reset(); });
+            return;
         }
+#endif
+        without_gil([&] { last.reset(); });
     }
 
-    // The content is not dropped while this lives. Created and destroyed with the GIL.
+    // The content is not dropped while this lives. It may be null. Created and destroyed with the GIL.
     class Borrowed {
       public:
-        explicit Borrowed(Closable& from) : from_(from), borrowed_(from.held_.get()) { ++from_.borrowers_; }
         Borrowed(const Borrowed&) = delete;
         Borrowed& operator=(const Borrowed&) = delete;
+        explicit operator bool() const { return borrowed_ != nullptr; }
+        T& operator*() const { return *borrowed_; }
+        T* operator->() const { return &*borrowed_; }
+
+#ifdef Py_GIL_DISABLED
+        explicit Borrowed(const Closable& from) : borrowed_(from.get()) {}
+        ~Borrowed() {
+            if (borrowed_) drop_without_gil(borrowed_);
+        }
+
+      private:
+        std::shared_ptr<T> borrowed_;
+#else
+        explicit Borrowed(Closable& from) : from_(from), borrowed_(from.held_.get()) { ++from_.borrowers_; }
         ~Borrowed() {
             if (--from_.borrowers_ > 0 || !from_.leaving_) return;
             std::shared_ptr<T> last = std::move(from_.leaving_);
             without_gil([&] { last.reset(); });
         }
-        T& operator*() const { return *borrowed_; }
-        T* operator->() const { return borrowed_; }
 
       private:
         Closable& from_;
         T* borrowed_;
+#endif
     };
 
   private:
-    std::shared_ptr<T> held_, leaving_;
+    std::shared_ptr<T> take() {
+        const std::lock_guard lock(lock_);
+        return std::move(held_);
+    }
+
+    std::shared_ptr<T> held_;
+    [[no_unique_address]] mutable StateLock lock_;
+#ifndef Py_GIL_DISABLED
+    std::shared_ptr<T> leaving_;
     int borrowers_ = 0;
+#endif
 };
 
 // The same object with an owner that drops the last reference without the GIL, because that may call the
@@ -255,6 +301,13 @@ class type_caster<std::shared_ptr<T>> : public copyable_holder_caster<T, std::sh
         if (this->value == nullptr && !source.is_none()) cuscope::bindings::refuse_uninitialised();
         return true;
     }
+#ifdef Py_GIL_DISABLED
+    // pybind11 finds the Python object of a value before another thread has finished it.
+    static handle cast(const std::shared_ptr<T>& source, return_value_policy policy, handle parent) {
+        const std::lock_guard lock(cuscope::bindings::detail::making_objects);
+        return copyable_holder_caster<T, std::shared_ptr<T>>::cast(source, policy, parent);
+    }
+#endif
 };
 
 }  // namespace pybind11::detail

@@ -133,8 +133,7 @@ void check_elements(const CudaArray& self, const Shape& shape, const py::dtype& 
 }
 
 // Packed rows of the array's shape.
-PitchedPointer packed(const CudaArray& self, void* data) {
-    const core::ArrayMemory& memory = *self.memory.get();
+PitchedPointer packed(const core::ArrayMemory& memory, void* data) {
     const std::size_t row = memory.extent().width * memory.element_bytes();
     return {data, row, row, std::max<std::size_t>(1, memory.extent().height)};
 }
@@ -143,7 +142,7 @@ void copy_device(const CudaArray& self, bool from_array, const DeviceArray& othe
                  const core::StreamPtr& stream) {
     const auto array = self.open();
     const auto memory = other.open();
-    const PitchedPointer side = packed(self, other.pointer());
+    const PitchedPointer side = packed(*array, other.pointer_in(*memory));
     without_gil([&] { array->copy(from_array, side, memory, stream, {}); });
 }
 
@@ -162,7 +161,7 @@ void array_copy_from(const CudaArray& self, const HostOrDeviceArray& source, con
                                 : py::array(np.attr("asarray")(source, self.dtype));
     check_elements(self, shape_of(given), given.dtype(), "source");
     const py::array dense(np.attr("ascontiguousarray")(given));
-    const PitchedPointer side = packed(self, const_cast<void*>(dense.data()));
+    const PitchedPointer side = packed(*array, const_cast<void*>(dense.data()));
     const core::KeepAlive keep = keeping(dense);
     without_gil([&] { array->copy(false, side, nullptr, on, keep); });
 }
@@ -171,7 +170,7 @@ NDArray array_to_host(const CudaArray& self, const StreamLike& stream) {
     const auto array = self.open();
     const core::StreamPtr on = stream_or_current(stream, self.device);
     py::array result(self.dtype, full_shape(self));
-    const PitchedPointer side = packed(self, result.mutable_data());
+    const PitchedPointer side = packed(*array, result.mutable_data());
     const core::KeepAlive keep = keeping(result);
     without_gil([&] {
         array->copy(true, side, nullptr, on, keep);

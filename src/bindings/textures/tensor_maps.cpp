@@ -61,7 +61,7 @@ std::vector<std::uint32_t> read_counts(const py::object& given, const char* argu
         PyBytes_Check(given.ptr()) != 0 || py::isinstance<DeviceArray>(given))
         throw core::WrongKind(std::string(argument) + ": takes " + allowed + ", not " + kind_of(given));
     std::vector<std::uint32_t> counts;
-    for (const py::handle one : py::reinterpret_borrow<py::sequence>(given)) {
+    for (const py::object one : py::reinterpret_borrow<py::sequence>(given)) {
         const std::size_t most = std::numeric_limits<std::uint32_t>::max();
         counts.push_back(static_cast<std::uint32_t>(std::min(parse_size(one, argument), most)));
     }
@@ -282,7 +282,7 @@ bool set_tensor_map(core::Argument& argument, py::handle object) {
     if (!made) return true;  // closed
     argument.address = &made->bytes;
     argument.bytes = made->memory->bytes();
-    argument.memory = made->memory;
+    argument.memory = {made, made->memory.get()};  // keeps the map, to which the address leads, too
     return true;
 }
 

@@ -10,9 +10,10 @@
 namespace cuscope::bindings {
 
 struct TensorMap {
-    const std::shared_ptr<const core::TensorMap>& open() const {
-        if (!map.get()) throw std::invalid_argument("TensorMap is closed");
-        return map.get();
+    Held<const core::TensorMap> open() const {
+        Held<const core::TensorMap> held = map.get();
+        if (!held) throw std::invalid_argument("TensorMap is closed");
+        return held;
     }
     core::DevicePtr device;
     SharedOwner<const core::TensorMap> map;  // empty once closed

@@ -30,18 +30,20 @@ ArrayLayout read_layout(const ShapeLike& shape, const OptionalDType& dtype, int 
                         bool cubemap, bool surface);
 
 struct CudaArray : ArrayLayout {
-    const std::shared_ptr<core::ArrayMemory>& open() const {
-        if (!memory.get()) throw std::invalid_argument("CudaArray is closed");
-        return memory.get();
+    Held<core::ArrayMemory> open() const {
+        Held<core::ArrayMemory> held = memory.get();
+        if (!held) throw std::invalid_argument("CudaArray is closed");
+        return held;
     }
     core::DevicePtr device;
     SharedOwner<core::ArrayMemory> memory;  // empty once closed
 };
 
 struct MipmappedArray : ArrayLayout {
-    const std::shared_ptr<core::MipmappedMemory>& open() const {
-        if (!memory.get()) throw std::invalid_argument("MipmappedArray is closed");
-        return memory.get();
+    Held<core::MipmappedMemory> open() const {
+        Held<core::MipmappedMemory> held = memory.get();
+        if (!held) throw std::invalid_argument("MipmappedArray is closed");
+        return held;
     }
     core::DevicePtr device;
     SharedOwner<core::MipmappedMemory> memory;  // empty once closed
@@ -56,18 +58,20 @@ void bind_cuda_arrays(py::module_& m);
 void bind_mipmapped_arrays(py::module_& m);
 
 struct Texture {
-    const std::shared_ptr<core::TextureObject>& open() const {
-        if (!object.get()) throw std::invalid_argument("Texture is closed");
-        return object.get();
+    Held<core::TextureObject> open() const {
+        Held<core::TextureObject> held = object.get();
+        if (!held) throw std::invalid_argument("Texture is closed");
+        return held;
     }
     core::DevicePtr device;
     SharedOwner<core::TextureObject> object;  // empty once closed
 };
 
 struct Surface {
-    const std::shared_ptr<core::TextureObject>& open() const {
-        if (!object.get()) throw std::invalid_argument("Surface is closed");
-        return object.get();
+    Held<core::TextureObject> open() const {
+        Held<core::TextureObject> held = object.get();
+        if (!held) throw std::invalid_argument("Surface is closed");
+        return held;
     }
     core::DevicePtr device;
     SharedOwner<core::TextureObject> object;  // empty once closed

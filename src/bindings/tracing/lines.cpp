@@ -15,11 +15,14 @@ std::atomic<bool> detail::lines_wanted{false};
 
 namespace {
 
+StateLock setting_wanted;  // guards changes of lines_wanted
+
 // A code object, which is kept alive so that its address is not used again, and the lines found in it.
 struct KnownCode {
     py::object code;
-    bool own = false;                              // of cuscope, or no line that a user could find
-    std::unordered_map<int, std::uint32_t> lines;  // names of lines by instruction
+    bool own = false;  // of cuscope, or no line that a user could find
+    std::unordered_map<int, std::uint32_t>
+        lines;  // names of lines by instruction; guarded by KnownCodes::lock
 };
 
 std::string& own_folder() {
@@ -27,22 +30,47 @@ std::string& own_folder() {
     return *folder;
 }
 
+struct KnownCodes {
+    std::unordered_map<const PyCodeObject*, KnownCode> all;
+    [[no_unique_address]] StateLock lock;
+};
+
+KnownCodes& known_codes() {
+    static auto* const codes = new KnownCodes;
+    return *codes;
+}
+
+// Never removed, so the reference stays valid.
 KnownCode& known(PyCodeObject* code) {
-    static auto* const all = new std::unordered_map<const PyCodeObject*, KnownCode>;
-    const auto [found, is_new] = all->try_emplace(code);
-    if (is_new) {
-        found->second.code = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(code));
-        const auto file = py::str(found->second.code.attr("co_filename")).cast<std::string>();
-        // NumPy before 1.25 calls the implementations of its functions from such code.
-        found->second.own = file.starts_with(own_folder()) || file == "<__array_function__ internals>";
+    KnownCodes& codes = known_codes();
+    {
+        const std::lock_guard lock(codes.lock);
+        if (const auto found = codes.all.find(code); found != codes.all.end()) return found->second;
     }
-    return found->second;
+    KnownCode made;
+    made.code = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(code));
+    const auto file = py::str(made.code.attr("co_filename")).cast<std::string>();
+    // NumPy before 1.25 calls the implementations of its functions from such code.
+    made.own = file.starts_with(own_folder()) || file == "<__array_function__ internals>";
+    const std::lock_guard lock(codes.lock);
+    return codes.all.try_emplace(code, std::move(made)).first->second;
 }
 
 // Python finds the place of a cell or a file in this text: see python/cuscope/tracing/records.py.
 std::uint32_t name_of_line(const KnownCode& code, PyFrameObject* frame) {
     return index_of_name(py::str(code.code.attr("co_filename")).cast<std::string>() + ":" +
                          std::to_string(PyFrame_GetLineNumber(frame)));
+}
+
+std::uint32_t line_in(KnownCode& code, int instruction, PyFrameObject* frame) {
+    KnownCodes& codes = known_codes();
+    {
+        const std::lock_guard lock(codes.lock);
+        if (const auto found = code.lines.find(instruction); found != code.lines.end()) return found->second;
+    }
+    const std::uint32_t name = name_of_line(code, frame);
+    const std::lock_guard lock(codes.lock);
+    return code.lines[instruction] = name;
 }
 
 std::atomic<bool> ranges_were_begun{false};
@@ -54,7 +82,7 @@ py::object& range_variable() {
 
 // The innermost range of the running code, which may be one of several asyncio tasks on this thread.
 std::uint64_t range_of_program() {
-    if (!ranges_were_begun.load(std::memory_order_relaxed)) return 0;
+    if (!ranges_were_begun.load(std::memory_order_acquire)) return 0;
     PyObject* found = nullptr;
     if (!range_variable() || PyContextVar_Get(range_variable().ptr(), nullptr, &found) != 0) return 0;
     auto entry = py::reinterpret_steal<py::object>(found);
@@ -97,9 +125,7 @@ std::uint32_t line_of_program() {
         KnownCode& about = known(code);
         Py_DECREF(code);
         if (!about.own) {
-            std::uint32_t& name = about.lines[instruction];
-            if (name == 0) name = name_of_line(about, frame);
-            line = name;
+            line = line_in(about, instruction, frame);
             latest = {code, instruction, line};
         }
         PyFrameObject* const outer = PyFrame_GetBack(frame);
@@ -127,8 +153,18 @@ void detail::note_line() {
     call_context().range = range_of_program();
 }
 
+void detail::want_lines() {
+    const std::lock_guard lock(setting_wanted);
+    lines_wanted = true;
+}
+
+void detail::want_lines_no_longer() {
+    const std::lock_guard lock(setting_wanted);
+    lines_wanted = core::recording() || checking();
+}
+
 void set_range_variable(py::object variable) { range_variable() = std::move(variable); }
-void note_range_begun() { ranges_were_begun.store(true, std::memory_order_relaxed); }
+void note_range_begun() { ranges_were_begun.store(true, std::memory_order_release); }
 
 namespace {
 

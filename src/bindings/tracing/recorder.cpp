@@ -25,14 +25,14 @@ class Recorder {
     void start() const {
         without_gil([&] { recording_->start(); });
         // Only now: another thread that ends the last trace may change it meanwhile.
-        detail::lines_wanted = true;
+        detail::want_lines();
     }
     void wait() const {
         without_gil([&] { recording_->wait(); });
     }
     void stop() const {
         without_gil([&] { recording_->stop(); });
-        detail::lines_wanted = core::recording() || checking();
+        detail::want_lines_no_longer();
     }
     std::map<std::string, std::string> problems() const { return recording_->problems(); }
     static py::typing::Dict<py::str, py::typing::Dict<py::str, py::object>> parts(const py::object& self) {
@@ -54,15 +54,20 @@ class Recorder {
     std::shared_ptr<core::Recording> recording_;
 };
 
-// Ranges that have begun, by number. Only used with the GIL.
+// Ranges that have begun, by number.
 struct BegunRange {
     std::string text;
     core::DevicePtr device;
     core::Range range;
 };
 
-std::map<std::uint64_t, BegunRange>& begun_ranges() {
-    static auto* const ranges = new std::map<std::uint64_t, BegunRange>;
+struct BegunRanges {
+    std::map<std::uint64_t, BegunRange> by_number;
+    [[no_unique_address]] StateLock lock;
+};
+
+BegunRanges& begun_ranges() {
+    static auto* const ranges = new BegunRanges;
     return *ranges;
 }
 
@@ -70,12 +75,18 @@ std::uint64_t begin_range(std::string text) {
     note_range_begun();
     const core::DevicePtr device = core::current_device();
     const core::Range range = core::begin_range(*device);
-    begun_ranges()[range.number] = {std::move(text), device, range};
+    BegunRanges& ranges = begun_ranges();
+    const std::lock_guard lock(ranges.lock);
+    ranges.by_number[range.number] = {std::move(text), device, range};
     return range.number;
 }
 
 void end_range(std::uint64_t number) {
-    const auto found = begun_ranges().extract(number);
+    const auto found = [&] {
+        BegunRanges& ranges = begun_ranges();
+        const std::lock_guard lock(ranges.lock);
+        return ranges.by_number.extract(number);
+    }();
     if (found.empty()) return;
     const BegunRange& begun = found.mapped();
     core::end_range(*begun.device, begun.range, begun.text);
