@@ -69,8 +69,8 @@ class MadeOnce {
     std::atomic<PyObject*> object_{nullptr};
 };
 
-// ParameterNames as interned strings, which are made at the first use and never released. A static variable
-// with an initialiser would make a thread wait for another one without telling Python that it waits.
+// Names of parameters as interned strings, which are made at the first use and never released. A static
+// variable with an initialiser would make a thread wait for another one without telling Python that it waits.
 template <std::size_t count>
 class ParameterNames {
   public:
