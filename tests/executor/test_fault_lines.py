@@ -103,6 +103,14 @@ def test_fault_names_thread_block_and_line(device, compiler, statement, mark):
     assert f"in {line_of(source, mark)}" in said
 
 
+@pytest.mark.usefixtures("times_from_counts")
+@pytest.mark.parametrize("statement", ["atomicAdd(x + (far << 14), 1)", "atomicCAS(x + (far << 14), 1, 2)"])
+def test_fault_of_an_atomic_function_names_its_line_in_a_launch_that_is_timed(device, compiler, statement):
+    source = KERNEL.format(statement=statement)
+
+    assert f"in {line_of(source, 'HERE')}" in message_of(source)
+
+
 def test_assertion_names_the_line_once(device):
     source = KERNEL.format(statement="assert(x == nullptr)")
 
@@ -217,6 +225,15 @@ def test_line_of_a_users_header_is_named(device, compiler):
     )
 
     assert "in mine.h:4" in said
+
+
+@pytest.mark.usefixtures("times_from_counts")
+def test_line_of_a_users_header_is_named_in_a_launch_that_is_timed(device, compiler):
+    header = "__device__ int get(const int* x) {\n    return x[1LL << 42];\n}\n"
+
+    said = message_of('#include "mine.h"\n' + KERNEL.format(statement="x[0] = get(x)"), {"mine.h": header})
+
+    assert "in mine.h:2" in said
 
 
 def test_line_of_a_header_that_cuscope_writes_is_not_named(device, compiler):

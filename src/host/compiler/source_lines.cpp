@@ -156,6 +156,8 @@ Table read_table(std::string_view section, std::uint64_t offset, std::uint64_t a
         const std::uint64_t folder = in.packed();
         in.packed();  // time of the last change
         in.packed();  // size of the file
+        // Clang's assembler names files of the working directory so.
+        if (name.starts_with("./")) name.remove_prefix(2);
         std::string whole;
         if (folder != 0 && folder < folders.size() && !name.starts_with('/'))
             whole = std::string(folders[folder]) + "/";

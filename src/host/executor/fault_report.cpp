@@ -287,7 +287,8 @@ std::string Block::line_of_call(const void* return_address) const {
 }
 
 // The same for a fault. The kernel may have called code outside the image, such as memcpy(), which has put
-// nothing on the stack above its return address. The same holds after a jump to an address without code.
+// nothing on the stack above its return address. The same holds after a jump to an address without code, and
+// for the functions of instrumented images that do an atomic operation, which have no lines.
 std::string Block::line_of_fault() const {
     const cuscope::simt::Image& image = *image_;
     const std::string line = image.source_line(target.instruction);
@@ -295,9 +296,10 @@ std::string Block::line_of_fault() const {
     const auto stack = reinterpret_cast<std::uintptr_t>(target.stack);
     const auto begin = reinterpret_cast<std::uintptr_t>(running_->memory_begin);
     const auto end = reinterpret_cast<std::uintptr_t>(running_->stack_end);
-    if (image.holds_code(target.instruction) || stack % sizeof(void*) != 0 || stack < begin || stack >= end)
-        return "";
-    return line_of_call(*reinterpret_cast<const void* const*>(stack));
+    if (stack % sizeof(void*) != 0 || stack < begin || stack >= end) return "";
+    const void* const returns_to = *reinterpret_cast<const void* const*>(stack);
+    if (image.holds_code(target.instruction) && !image.is_call_of(returns_to, target.instruction)) return "";
+    return line_of_call(returns_to);
 }
 
 // The place of an overrun is not known, only the place where it was noticed.

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <utility>
 
@@ -249,6 +250,24 @@ Image::~Image() {
     if (process_exiting()) return;
     dlclose(handle_);
     if (below_ != nullptr) munmap(below_, below_bytes_);
+}
+
+bool Image::is_call_of([[maybe_unused]] const void* return_address,
+                       [[maybe_unused]] const void* instruction) const {
+#if defined(__x86_64__)
+    constexpr int call_bytes = 5, longest_function = 256;
+    constexpr unsigned char call = 0xe8;  // of an address 4 bytes from here
+    const auto* const behind = static_cast<const unsigned char*>(return_address);
+    if (!holds_code(return_address) || !holds_code(behind - call_bytes) || behind[-call_bytes] != call)
+        return false;
+    std::int32_t distance = 0;
+    std::memcpy(&distance, behind - 4, sizeof distance);
+    const auto* const function = behind + distance;
+    const auto* const at = static_cast<const unsigned char*>(instruction);
+    return function <= at && at - function < longest_function;
+#else
+    return false;
+#endif
 }
 
 std::string Image::source_line(const void* instruction) const {

@@ -56,6 +56,9 @@ class Image {
     bool holds_code(const void* instruction) const {
         return instruction >= facts_.code_begin && instruction < facts_.code_end;
     }
+    // Does the instruction before `return_address` call the short function that holds `instruction`? False
+    // where that is not known, as on processors other than x86-64.
+    bool is_call_of(const void* return_address, const void* instruction) const;
     // "kernel.cu:12": the line of the user's source for an instruction in the image's code; empty if the line
     // is not known. Takes a millisecond or more.
     std::string source_line(const void* instruction) const;
