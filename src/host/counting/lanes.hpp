@@ -3,39 +3,43 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 namespace cuscope::simt {
 
-using TwoLanes = unsigned long __attribute__((vector_size(16), aligned(8), may_alias));
+using TwoLanes = unsigned long __attribute__((vector_size(16)));
 
-// `lanes`: the first of two lanes. Anything of 8 bytes counts as a number.
+// `lanes`: the first of two lanes, at any multiple of 8. Anything of 8 bytes counts as a number.
 template <class T>
-TwoLanes& two(T* lanes) {
+TwoLanes load_two(const T* lanes) {
     static_assert(sizeof(T) == sizeof(std::uintptr_t));
-    return *reinterpret_cast<TwoLanes*>(lanes);
+    TwoLanes both;
+    std::memcpy(&both, lanes, sizeof both);
+    return both;
 }
 template <class T>
-const TwoLanes& two(const T* lanes) {
+void store_two(T* lanes, TwoLanes both) {
     static_assert(sizeof(T) == sizeof(std::uintptr_t));
-    return *reinterpret_cast<const TwoLanes*>(lanes);
+    std::memcpy(lanes, &both, sizeof both);
 }
 
 // Have all lanes the same number?
 template <class T>
 bool are_equal(const T* lanes) {
-    const TwoLanes first{two(lanes)[0], two(lanes)[0]};
+    const TwoLanes begin = load_two(lanes), first{begin[0], begin[0]};
     TwoLanes different{};
-    for (unsigned lane = 0; lane < 32; lane += 2) different |= two(lanes + lane) ^ first;
+    for (unsigned lane = 0; lane < 32; lane += 2) different |= load_two(lanes + lane) ^ first;
     return (different[0] | different[1]) == 0;
 }
 
 template <class T>
 void fill(T* lanes, std::uintptr_t value) {
-    for (unsigned lane = 0; lane < 32; lane += 2) two(lanes + lane) = TwoLanes{value, value};
+    for (unsigned lane = 0; lane < 32; lane += 2) store_two(lanes + lane, TwoLanes{value, value});
 }
 
 inline void add(std::uintptr_t* lanes, std::uintptr_t value) {
-    for (unsigned lane = 0; lane < 32; lane += 2) two(lanes + lane) += TwoLanes{value, value};
+    for (unsigned lane = 0; lane < 32; lane += 2)
+        store_two(lanes + lane, load_two(lanes + lane) + TwoLanes{value, value});
 }
 
 // Is each of 16 lanes the same distance from the one before?
@@ -43,7 +47,7 @@ inline bool are_in_steps(const std::uintptr_t* lanes) {
     const std::uintptr_t step = lanes[1] - lanes[0];
     TwoLanes expected{lanes[0], lanes[1]}, different{};
     for (unsigned lane = 0; lane < 16; lane += 2) {
-        different |= two(lanes + lane) ^ expected;
+        different |= load_two(lanes + lane) ^ expected;
         expected += TwoLanes{2 * step, 2 * step};
     }
     return (different[0] | different[1]) == 0;

@@ -101,9 +101,9 @@ bool Recorder::settle_alike(unsigned warp, std::uint32_t site, Sequence& its) {
         return true;
     }
     for (unsigned lane = 0; lane < 32; lane += 2) {
-        const TwoLanes begin = two(from.expected + lane) - TwoLanes{all, all};
-        two(request_.address.data() + lane) = begin;
-        two(from.expected + lane) = begin + TwoLanes{step, step};
+        const TwoLanes begin = load_two(from.expected + lane) - TwoLanes{all, all};
+        store_two(request_.address.data() + lane, begin);
+        store_two(from.expected + lane, begin + TwoLanes{step, step});
     }
     request_.mask = ~0u;
     const std::int64_t stride = open.stride;
