@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import cuscope as cs
+import executor
 
-SOURCE = """
+MORE = """
 __global__ void mandelbrot(int* out, int n, int most) {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     float cr = -2 + 3.0f * x / n, ci = -1.5f + 3.0f * y / n, zr = 0, zi = 0;
@@ -30,37 +31,6 @@ __global__ void mandelbrot(int* out, int n, int most) {
         zr = next;
     }
     out[y * n + x] = i;
-}
-__global__ void reduction(const float* in, float* out) {
-    __shared__ float sums[256];
-    unsigned t = threadIdx.x;
-    sums[t] = in[blockIdx.x * blockDim.x + t];
-    __syncthreads();
-    for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {
-        if (t < stride) sums[t] += sums[t + stride];
-        __syncthreads();
-    }
-    if (t == 0) out[blockIdx.x] = sums[0];
-}
-__global__ void naive_product(const float* a, const float* b, float* c, int n) {
-    int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
-    float sum = 0;
-    for (int k = 0; k < n; ++k) sum += a[row * n + k] * b[k * n + column];
-    c[row * n + column] = sum;
-}
-__global__ void tiled_product(const float* a, const float* b, float* c, int n) {
-    const int tile = 32;
-    __shared__ float left[tile][tile], right[tile][tile];
-    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * tile + y, column = blockIdx.x * tile + x;
-    float sum = 0;
-    for (int first = 0; first < n; first += tile) {
-        left[y][x] = a[row * n + first + x];
-        right[y][x] = b[(first + y) * n + column];
-        __syncthreads();
-        for (int k = 0; k < tile; ++k) sum += left[y][k] * right[k][x];
-        __syncthreads();
-    }
-    c[row * n + column] = sum;
 }
 __global__ void copy(const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -136,9 +106,9 @@ def launches(quick: bool) -> list[Launch]:
     image = cs.zeros(side * side, np.int32)
     return [
         Launch("mandelbrot", (image, side, 200), (side // 16, side // 16), (16, 16)),
-        Launch("reduction", (x, y), blocks, 256),
+        Launch("tree_reduction", (x, y), blocks, 256),
         Launch("naive_product", (a, b, y, side), (side // 16, side // 16), (16, 16)),
-        Launch("tiled_product", (a, b, y, side), (side // 32, side // 32), (32, 32)),
+        Launch("tiled_product<32>", (a, b, y, side), (side // 32, side // 32), (32, 32)),
         Launch("copy", (x, y, size), blocks, 256),
         Launch("axpy", (2.0, x, y, size), blocks, 256),
         Launch("gather", (x, numbers, y, size), blocks, 256),
@@ -160,9 +130,10 @@ def processor_ms(work: Callable[[], object]) -> float:
 
 def measure(quick: bool, repeats: int) -> dict[str, dict[str, float]]:
     """Milliseconds by kernel, for a launch, a count and a profile."""
-    module = cs.Module(SOURCE)
     result = {}
-    for launch in launches(quick):
+    made = launches(quick)
+    module = cs.Module(executor.SOURCE + MORE, name_expressions=[launch.kernel for launch in made])
+    for launch in made:
         kernel = module[launch.kernel]
         kinds = {
             kind: (lambda call=call, it=launch: call(*it.arguments, grid=it.grid, block=it.block))

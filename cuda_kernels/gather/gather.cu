@@ -4,10 +4,6 @@
 
 using cuscope::kernels::Layout;
 
-struct alignas(8) Pair {
-    unsigned long long low, high;
-};
-
 template <class Element>
 __global__ void gather(const char* in, Element* out, Layout layout, long long count) {
     using namespace cuscope::kernels;

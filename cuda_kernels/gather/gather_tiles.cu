@@ -8,10 +8,6 @@
 
 using cuscope::kernels::TurnedLayout;
 
-struct alignas(8) Pair {
-    unsigned long long low, high;
-};
-
 template <class Element>
 __global__ void __launch_bounds__(256)
     gather_tiles(const char* in, Element* out, TurnedLayout layout, long long tiles) {

@@ -1,7 +1,12 @@
-// Computes the place of an element from its index.
+// The place of an element, from its index, and the type of elements of 16 bytes.
 #pragma once
 
 #include "layout.hpp"
+
+// An element of 16 bytes, which may lie at any multiple of 8.
+struct alignas(8) Pair {
+    unsigned long long low, high;
+};
 
 namespace cuscope::kernels {
 

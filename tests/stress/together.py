@@ -1,4 +1,4 @@
-"""What threads do at the same moment: first uses of tables, the same plan, close() beside calls, traces, DLPack.
+"""Uses of the package by threads at the same moment: first uses of tables, the same plan, close() beside calls, traces, DLPack.
 
     python tests/stress/together.py --threads 8 --seconds 5
 

@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto pause = std::chrono::milliseconds(100);  // between two drawings
 
-// What the program has set, on any thread.
+// The settings of show_progress(), which any thread may change.
 struct Functions {
     PyObject *show = nullptr, *end = nullptr;  // null: no bars
     std::chrono::duration<double> after{};     // waits of this length get a bar

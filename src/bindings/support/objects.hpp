@@ -190,6 +190,7 @@ void end_wait_with_python_error();
 void bind_errors(py::module_& m);
 void bind_process(py::module_& m);
 void bind_devices(py::module_& m, Classes& classes);
+void bind_properties(py::module_& m);  // of devices
 void bind_call_costs(py::module_& m);
 void bind_looks(py::module_& m);
 void bind_streams(py::module_& m, Classes& classes);

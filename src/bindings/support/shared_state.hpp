@@ -34,8 +34,8 @@ class StateLock {
 #endif
 };
 
-// What the content of a Python object is read as. Without the GIL another thread may empty the object at any
-// time, so the reader gets an owner of its own.
+// The type in which a reader gets the content of a Python object. Without the GIL another thread may empty
+// the object at any time, so the reader gets an owner of its own.
 #ifdef Py_GIL_DISABLED
 template <class T>
 using Held = std::shared_ptr<T>;

@@ -87,7 +87,7 @@ void Recorder::begin_warp(unsigned number, bool alone) {
     const unsigned before = std::exchange(state_.warp, number);
     if (!alone || profiler_ || before == no_warp) return make_memory(warps_[number]);
     // Put together the requests of the warp that has ended while the caches have them, and let this one use
-    // the same memory. It will hardly access other addresses than those that the warp before lets expect.
+    // the same memory. Its accesses mostly continue the ones of that warp, as the memory expects.
     meet(before);
     Warp &from = warps_[before], &to = warps_[number];
     std::swap(from.memory, to.memory);

@@ -233,9 +233,9 @@ class Recorder {
                       std::uint64_t times, unsigned known);
 
     Setting setting_;
-    bool has_table_ = false;         // of accesses
-    std::uint32_t steps_ = 0;        // sites of basic blocks in the image's table; those of accesses follow
-    std::uint32_t table_sites_ = 0;  // sites of the image's tables
+    bool has_table_ = false;   // of accesses
+    std::uint32_t steps_ = 0;  // sites of basic blocks in the image's table; the sites of accesses follow
+    std::uint32_t table_sites_ = 0;          // sites of the image's tables
     std::vector<std::uint32_t> sites_;       // by offset in the code; sites count from 1. For other sites
     std::vector<const char*> instructions_;  // by site
     std::vector<Kind> kinds_;                // by site

@@ -422,7 +422,7 @@ void Timeline::place_blocks(Device& device) {
                 grid->cause = device.freed_by;
             }
             ++device.resident;
-            if (!grid->resolved && !knows_duration(grid)) unresolved_.push_back(grid);
+            if (!grid->resolved && !take_known_duration(grid)) unresolved_.push_back(grid);
         }
         if (grid->resolved) {
             schedule_blocks(device, grid, slots, placement);
@@ -439,9 +439,10 @@ void Timeline::place_blocks(Device& device) {
     device.grids.erase(device.grids.begin(), device.grids.begin() + static_cast<std::ptrdiff_t>(placed));
 }
 
-// Has the duration become known since the command was made? The answer follows from the timeline alone. A
-// kernel that overlaps another one goes by what was known when it was made: see Command::tail.
-bool Timeline::knows_duration(Command* command) {
+// Takes the duration if it has become known since the command was made; false if not. The answer follows from
+// the timeline alone. A kernel that overlaps another one keeps the duration it was made with, to which its
+// Command::tail belongs.
+bool Timeline::take_known_duration(Command* command) {
     if (command->primary != nullptr) return false;
     const Time known = command->effect->known_duration();
     if (known < 0) return false;

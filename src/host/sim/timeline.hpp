@@ -186,7 +186,7 @@ class Timeline {
     bool is_void(const Happening& happening);
     void drop_void();
     void place_blocks(Device& device);
-    bool knows_duration(Command* command);
+    bool take_known_duration(Command* command);
     void schedule_blocks(const Device& device, Command* grid, std::int64_t slots, int placement);
     void happen(const Happening& happening);
     void end(Command* command);

@@ -1,0 +1,104 @@
+"""The plan of products, cuda_kernels/matmul/plan.hpp: the launches of all instances, and the choice of one."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from operations.test_matmul_kernels import FOLDER, INSTANCES
+
+pytestmark = pytest.mark.skipif(not shutil.which("g++"), reason="there is no g++ on this machine")
+
+PLAN = r"""
+#include <cstdio>
+#include <initializer_list>
+#include "plan.hpp"
+using namespace cuscope::matmul;
+int main() {
+    for (const Instance& i : instances())
+        std::printf("%s|%s|%d|%d|%d|%d|%d|%s\n", i.rung.c_str(), i.kernel.c_str(), i.tile_m, i.tile_n, i.block_x,
+                    i.block_y, i.shared_bytes, i.aligned_a ? "ab" : i.aligned_b ? "b" : "");
+    const auto show = [](Shape shape, const char* in, const char* out, Device device = {}, bool packs = true) {
+        const Choice choice = choose(shape, in, out, device, packs);
+        std::printf("> %s\n", choice.instance ? choice.instance->rung.c_str() : "none");
+    };
+    show({4096, 4096, 4096}, "float32", "float32");
+    for (const long long n : {513, 201})
+        show({n, n, n}, "float64", "float64", {}, copies_pay("float64", {n, n, n}));
+    show({4097, 4097, 4097}, "float32", "float32", {}, false);
+    show({1, 4096, 4096}, "float32", "float32");
+    show({8, 8, 8}, "float32", "float32");
+    show({4096, 4096, 4096}, "float16", "float16", {75, 40, 64 << 10});
+    show({4096, 4096, 4096}, "bfloat16", "bfloat16", {75, 40, 64 << 10});
+    show({4096, 4096, 4096}, "float16", "float16", {89, 128, 99 << 10});
+    show({512, 512, 512}, "uint8", "uint8");
+    show({512, 512, 512}, "uint8", "int32");
+    show({512, 512, 512}, "int8", "int32");
+    show({512, 512, 512, 7}, "uint64", "uint64");
+    show({512, 512, 512}, "complex128", "complex128");
+    show({512, 512, 512}, "float128", "float128");
+    // Measured by benchmarks/choice.py: larger tiles of integers would be few or nearly empty, copies of bytes
+    // would not pay, and blocks of rung 11 with several tiles do not start late.
+    show({2604, 4, 480}, "int32", "int32");
+    show({32, 48, 3840}, "int64", "int64");
+    show({26, 303, 215}, "int8", "int8", {}, copies_pay("int8", {26, 303, 215}));
+    show({3471, 2352, 16}, "float16", "float16");
+    show({561, 1296, 2227}, "float32", "float32", {}, false);
+    show({561, 1296, 700}, "float32", "float32");
+    for (const char* type : {"int32", "int64"})
+        show({1024, 1024, 1024}, type, type);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory) -> list[str]:
+    """The lines that the program above prints."""
+    folder = tmp_path_factory.mktemp("plan")
+    (folder / "plan.cpp").write_text(PLAN)
+    options = ["-std=c++20", "-Wall", "-Wextra", "-Werror", f"-I{FOLDER}"]
+    subprocess.run(["g++", *options, str(folder / "plan.cpp"), "-o", str(folder / "plan")], check=True)
+    run = subprocess.run([str(folder / "plan")], capture_output=True, text=True, check=True)
+    return run.stdout.splitlines()
+
+
+def test_plan_has_the_launch_of_every_instance(printed):
+    launches = [
+        line
+        for line in printed
+        if not line.startswith((">", "few_rows|", "11_tma|tma<float", "12_", "13_", "14_"))
+    ]
+    assert sorted(launches) == sorted(
+        f"{i.rung}|{i.name}|{i.tile[0]}|{i.tile[1]}|{i.block[0]}|{i.block[1]}|{i.shared}|{i.aligned}"
+        for i in INSTANCES
+    )
+
+
+def test_plan_chooses_by_the_shape_the_types_and_the_device(printed):
+    assert [line[2:] for line in printed if line.startswith(">")] == [
+        "14_split_floats",
+        "09_tensor_cores",
+        "08_warp_tiles",
+        "14_split_floats",
+        "few_rows",
+        "03_shared_tiles",
+        "09_tensor_cores",
+        "03_shared_tiles",
+        "09_tensor_cores",
+        "09_tensor_cores",
+        "none",
+        "09_tensor_cores",
+        "08_warp_tiles",
+        "03_shared_tiles",
+        "none",
+        "03_shared_tiles",
+        "03_shared_tiles",
+        "03_shared_tiles",
+        "11_tma",
+        "14_split_floats",
+        "08_warp_tiles",
+        "13_wgmma_planes",
+        "13_wgmma_planes",
+    ]
