@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from operations.test_matmul_kernels import FOLDER, INSTANCES
+from matmul_instances import FOLDER, INSTANCES
 
 pytestmark = pytest.mark.skipif(not shutil.which("g++"), reason="there is no g++ on this machine")
 
