@@ -38,13 +38,18 @@ def allowed(error: BaseException) -> bool:
 
 
 def together(threads: int, part: Callable[[int], Any]) -> list[Any]:
-    """Runs the function with the number of the thread, in all threads at once; returns the results."""
+    """Runs the function with the number of the thread, in all threads at once; returns the results.
+
+    Each thread has a current device of its own. The function runs with the current device of the caller.
+    """
+    device = cs.current_device()
     barrier = threading.Barrier(threads)
     results: list[Any] = [None] * threads
     failures: list[str] = []
 
     def run(index: int) -> None:
         try:
+            cs.set_device(device)
             barrier.wait(60)
             results[index] = part(index)
         except BaseException:
