@@ -96,6 +96,17 @@ def test_a_bar_names_a_compilation(device, capsys):
     assert lines(capsys.readouterr().err)[1] == "compiling hold.cu, 0 s"
 
 
+@pytest.mark.host_only("a GPU measures times")
+@pytest.mark.usefixtures("times_from_counts")
+def test_a_bar_names_the_second_compilation_for_the_simulated_time(device, capsys):
+    source = "__global__ void clear(int* x) { x[threadIdx.x] = 0; }"
+    kernel = cs.Module(source, options=[f"-DAT={time.time_ns()}"], file_name="clear.cu").clear
+    x = cs.empty(32, np.int32)
+    cs.show_progress(True, after=0)
+    kernel[1, 32](x)
+    assert lines(capsys.readouterr().err)[1] == "compiling clear.cu once more, 0 s"
+
+
 @pytest.mark.host_only("a GPU does not say what runs")
 def test_a_bar_names_a_host_function(long_wait, capsys):
     cs.show_progress(True, after=0.05)

@@ -278,6 +278,7 @@ void KernelTiming::prepare_once(KernelHandle kernel) {
         request.only = only_;
         const DeviceScope scope(*device_);
         const Look looking;
+        const Doing doing({.doing = "compiling " + request.file_name + " once more"});
         const Status status = device_->runtime().kernel_time_by_counts(kernel, request);
         if (status != Status::success) device_->runtime().get_last_error();
         if (status == Status::not_ready) throw Interrupted();
