@@ -12,7 +12,8 @@ template <class Element>
 __global__ void __launch_bounds__(256)
     gather_tiles(const char* in, Element* out, TurnedLayout layout, long long tiles) {
     using namespace cuscope::kernels;
-    constexpr int tile = sizeof(Element) < 4 ? TurnedLayout::tile_of_small : TurnedLayout::tile;
+    constexpr int tile =
+        sizeof(Element) <= TurnedLayout::small_bytes ? TurnedLayout::tile_of_small : TurnedLayout::tile;
     __shared__ Element elements[tile][tile + 1];
     const long long near_tiles = (layout.near_extent + tile - 1) / tile;
     const long long last_tiles = (layout.last_extent + tile - 1) / tile;
@@ -22,16 +23,21 @@ __global__ void __launch_bounds__(256)
         const long long others = i / near_tiles / last_tiles;
         const char* const from = in + offset_of(layout.in, others);
         Element* const to = out + offset_of(layout.out, others) / static_cast<long long>(sizeof(Element));
+        const char* const mine =
+            from + (last + warp) * layout.last_stride + (near + lane) * layout.near_stride;
+        // All loads are under way before the first of them is stored: the compiler may not exchange them.
+        Element loaded[tile / 8][tile / 32] = {};
 #pragma unroll
-        for (int y = 0; y < tile; y += 8) {
+        for (int y = 0; y < tile; y += 8)
 #pragma unroll
-            for (int x = 0; x < tile; x += 32) {
-                const long long at_last = last + warp + y, at_near = near + lane + x;
-                if (at_last < layout.last_extent && at_near < layout.near_extent)
-                    elements[warp + y][lane + x] = *reinterpret_cast<const Element*>(
-                        from + at_last * layout.last_stride + at_near * layout.near_stride);
-            }
-        }
+            for (int x = 0; x < tile; x += 32)
+                if (last + warp + y < layout.last_extent && near + lane + x < layout.near_extent)
+                    loaded[y / 8][x / 32] = *reinterpret_cast<const Element*>(mine + y * layout.last_stride +
+                                                                              x * layout.near_stride);
+#pragma unroll
+        for (int y = 0; y < tile; y += 8)
+#pragma unroll
+            for (int x = 0; x < tile; x += 32) elements[warp + y][lane + x] = loaded[y / 8][x / 32];
         __syncthreads();
 #pragma unroll
         for (int y = 0; y < tile; y += 8) {

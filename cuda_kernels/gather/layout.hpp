@@ -21,8 +21,9 @@ struct TurnedLayout {
     long long near_step = 0;  // from element to element of the axis, in elements of the contiguous result
     Layout in, out;           // the other axes, with the strides of the array and of the result
 
-    // The elements of a tile along both axes, so that no sector is read or written in parts.
-    static constexpr int tile = 32, tile_of_small = 64;  // small: of 1 or 2 bytes
+    // The elements of a tile along both axes: no sector is read or written in parts, and a thread has enough
+    // loads under way. Small elements have up to small_bytes.
+    static constexpr int tile = 32, tile_of_small = 64, small_bytes = 4;
 };
 
 }  // namespace cuscope::kernels

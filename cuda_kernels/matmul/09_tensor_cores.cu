@@ -5,6 +5,7 @@
 //
 // Needs: A and B at multiples of 16 bytes, with rows (and matrices of a batch) multiples of 16 bytes apart.
 // sm_80; half and bytes also run on sm_75, where 64 x 64 tiles fit into shared memory.
+#include "../common/overlap.cuh"
 #include "chunk_copier.cuh"
 #include "mma_stores.cuh"
 #include "mma_tiling.cuh"
@@ -17,6 +18,11 @@ __device__ __forceinline__ void multiply_tile(const T* a, const T* b, Out* c, co
     using Part = typename Mma<T>::Part;
     extern __shared__ __align__(16) char stages[];
     select_batch(a, b, p);
+    // If C has few rows, nearly all bytes are B's. The parts of a split k would fetch more than the cache holds.
+    if (BlockM <= 64 && gridDim.z == 1)
+        fetch_ahead(b, ((p.k - 1) * p.b_row + p.n) * static_cast<long long>(sizeof(T)), blockIdx.x,
+                    gridDim.x);
+    follow();
     const Corner corner = corner_of_block_in_groups<BlockM, BlockN>(p);
 
     ChunkCopier<T, Tiling, BlockM> copier(a, b, p, corner);

@@ -29,6 +29,9 @@ struct Instance {
     int resident = 1;       // blocks that a multiprocessor holds
     double efficiency = 0;  // rate of a full multiprocessor, relative to others of the type
     bool few_rows = false;  // for C of at most tile_m rows: memory is its limit
+    // It waits for the kernel before it itself, so that its launch may overlap the end of that kernel, if the
+    // device can do that. Kernels with boxes do, too.
+    bool follows = false;
     // Reads and writes boxes, by tensor maps. It is launched with no more blocks than the device holds, and
     // each computes tiles until none is left; its arguments are in 11_tma.cu. A and B may be stored
     // transposed: kernel_for() has the name. With tf32, A must not be, and B must.
@@ -223,7 +226,8 @@ inline void add_tensor_cores(std::vector<Instance>& to) {
                           .aligned_b = true,
                           .tf32 = kind.in == "float32",
                           .resident = t.resident,
-                          .efficiency = t.efficiency});
+                          .efficiency = t.efficiency,
+                          .follows = true});
         }
 }
 

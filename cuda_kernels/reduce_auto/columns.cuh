@@ -12,7 +12,7 @@
 #pragma once
 
 #include "exchange.cuh"
-#include "overlap.cuh"
+#include "../common/overlap.cuh"
 
 constexpr int columns_threads = 256;
 

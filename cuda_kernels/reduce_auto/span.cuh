@@ -2,7 +2,7 @@
 #pragma once
 
 #include "exchange.cuh"
-#include "overlap.cuh"
+#include "../common/overlap.cuh"
 
 template <class Element>
 struct Span {

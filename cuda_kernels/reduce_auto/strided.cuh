@@ -8,7 +8,7 @@
 #pragma once
 
 #include "exchange.cuh"
-#include "overlap.cuh"
+#include "../common/overlap.cuh"
 
 constexpr int strided_threads = 256, strided_loads = 8;
 

@@ -104,8 +104,9 @@ void pack_into(const Array& to, std::byte* out, const Array& from, const std::by
     const std::array<core::Memory*, 2> memories{from.memory.get(), to.memory.get()};
     const std::size_t element = size_of(to.type);
     if (const auto tiled = from.type == to.type ? turned(shape, strides, element) : std::nullopt) {
-        const std::int64_t tile =
-            element < 4 ? kernels::TurnedLayout::tile_of_small : kernels::TurnedLayout::tile;
+        const std::int64_t tile = element <= kernels::TurnedLayout::small_bytes
+                                      ? kernels::TurnedLayout::tile_of_small
+                                      : kernels::TurnedLayout::tile;
         const std::int64_t near = (tiled->near_extent + tile - 1) / tile,
                            last = (tiled->last_extent + tile - 1) / tile;
         const std::int64_t tiles = count / (tiled->near_extent * tiled->last_extent) * near * last;

@@ -354,7 +354,7 @@ LATE_INSTANCES = [
 
 @functools.cache
 def late_rung(device: cs.Device, name: str) -> cs.Module:
-    source = (FOLDER / f"{name}.cu").read_text()
+    source = (FOLDER / f"{name}.cu").read_text().replace('"../common/', '"')
     for arguments in re.findall(r"^INSTANCE\((.*)\)", source, re.MULTILINE):
         if not any(i.name.endswith(f"<{arguments}>") for i in LATE_INSTANCES):
             source = source.replace(f"\nINSTANCE({arguments})", "\n")

@@ -316,7 +316,7 @@ Launches launches_of(const plan::Instance& instance, core::Device& device, const
               .block = {static_cast<unsigned>(instance.block_x), static_cast<unsigned>(instance.block_y), 1},
               .dynamic_shared_bytes = shared,
               .duration_ns = predict_matmul(device, instance, {p.m, p.n, p.k, at_once}),
-              .overlapping = instance.boxes}});
+              .overlapping = instance.boxes || instance.follows}});
     }
     if (instance.planes) made.planes = Planes::of(device, c.type, instance);
     return made;
