@@ -24,6 +24,8 @@ TYPES = {
     "double": Type(np.float64, 2**-53),
     "__half": Type(np.float16, 2**-11),
     "__nv_bfloat16": Type(np.uint16, 2**-8),  # the bits
+    "__nv_fp8_e4m3": Type(np.uint8, 2**-4),
+    "__nv_fp8_e5m2": Type(np.uint8, 2**-3),
     "signed char": Type(np.int8),
     "short": Type(np.int16),
     "int": Type(np.int32),

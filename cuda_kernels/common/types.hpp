@@ -12,9 +12,12 @@
 //   dlpack     DLPack's code of the type
 #pragma once
 
-// Computed in float, or in a wider type. They have infinities and NaN as in IEEE 754.
-#define CUSCOPE_SMALL_FLOATS(X)                     \
-    X(float16, "float16", 2, 'f', __half, 5, 10, 2) \
+// Computed in float, or in a wider type. They have infinities and NaN as in IEEE 754, but float8_e4m3fn has
+// no infinity: all bits of the exponent and the fraction set are its NaN, and its greatest number is 448.
+#define CUSCOPE_SMALL_FLOATS(X)                                        \
+    X(float8_e4m3fn, "float8_e4m3fn", 1, '4', __nv_fp8_e4m3, 4, 3, 10) \
+    X(float8_e5m2, "float8_e5m2", 1, '5', __nv_fp8_e5m2, 5, 2, 12)     \
+    X(float16, "float16", 2, 'f', __half, 5, 10, 2)                    \
     X(bfloat16, "bfloat16", 2, 'E', __nv_bfloat16, 8, 7, 4)
 #define CUSCOPE_WIDE_FLOATS(X)                     \
     X(float32, "float32", 4, 'f', float, 8, 23, 2) \
@@ -48,9 +51,7 @@
     X("float8_e3m4", 1, 7)        \
     X("float8_e4m3", 1, 8)        \
     X("float8_e4m3b11fnuz", 1, 9) \
-    X("float8_e4m3fn", 1, 10)     \
     X("float8_e4m3fnuz", 1, 11)   \
-    X("float8_e5m2", 1, 12)       \
     X("float8_e5m2fnuz", 1, 13)   \
     X("float8_e8m0fnu", 1, 14)
 

@@ -34,9 +34,10 @@ struct Instance {
     bool follows = false;
     // Reads and writes boxes, by tensor maps. It is launched with no more blocks than the device holds, and
     // each computes tiles until none is left; its arguments are in 11_tma.cu. A and B may be stored
-    // transposed: kernel_for() has the name. With tf32, A must not be, and B must.
+    // transposed: kernel_for() has the name. With along_k, A must not be, and B must.
     bool boxes = false;
-    int cluster = 1;  // blocks that compute tiles with the same columns
+    bool along_k = false;  // takes boxes only if neighbours in memory are along k
+    int cluster = 1;       // blocks that compute tiles with the same columns
     // Multiplies the bytes of integers. to_planes divides the operands into them before, so alignment does
     // not matter; a launch computes one matrix of a batch. With boxes, B has to be transposed.
     bool planes = false;
@@ -298,6 +299,7 @@ inline void add_tma(std::vector<Instance>& to) {
                           .tf32 = tf32,
                           .efficiency = t.efficiency,
                           .boxes = true,
+                          .along_k = tf32,
                           .cluster = t.cluster});
         }
 }

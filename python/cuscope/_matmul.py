@@ -40,12 +40,14 @@ class Matmul:
     ----------
     a, b : array
         NumPy arrays, or arrays on one device (also of other libraries), with one dimension or more and any strides. The
-        last two dimensions are multiplied, the ones before are broadcast. The dtypes are bool, integers, float16,
-        bfloat16, float32, float64, complex64 and complex128. The result has NumPy's dtype, except that the product of
-        two bfloat16 arrays is bfloat16 (numpy.matmul cannot multiply bfloat16 and returns float32).
+        last two dimensions are multiplied, the ones before are broadcast. The dtypes are bool, integers, float8_e4m3fn,
+        float8_e5m2, float16, bfloat16, float32, float64, complex64 and complex128. The result has NumPy's dtype, which
+        is float32 for float8, except that the product of two bfloat16 arrays is bfloat16 (numpy.matmul cannot multiply
+        bfloat16 and returns float32).
     out : array, optional
         The array for the result. It must have the result's shape, and a dtype that the result can be cast to. Products
-        of bfloat16 are computed in its dtype if that is wider.
+        of bfloat16 are computed in its dtype if that is wider. Products of float8 are summed in float32, and rounded
+        once to the dtype of out.
     variant : str
         One of `variants()`, or "auto", which chooses by shape, dtype and device.
     stream : Stream, optional

@@ -39,7 +39,7 @@ inline IntegerLimits integer_limits(ElementType type) {
 }
 
 // Stores a number rounded once, to nearest even as NumPy does. False if the type, one of real numbers, cannot
-// hold it: it would become an infinity.
+// hold it: it would become an infinity, or NaN.
 inline bool store_real(ElementType type, double value, void* out) {
     if (type.size == sizeof(double)) {
         std::memcpy(out, &value, sizeof value);
@@ -51,13 +51,14 @@ inline bool store_real(ElementType type, double value, void* out) {
         std::memcpy(out, &narrow, sizeof narrow);
         return true;
     }
-#define CUSCOPE_STORE(id, name, bytes, kind_of_row, cuda, exponent, fraction, dlpack)          \
-    if (type == ElementType{kind_of_row, bytes}) {                                             \
-        using Format = cuscope_simt::SmallFormat<exponent, fraction, cuscope_simt::NaN::same>; \
-        const typename Format::Bits narrow = Format::narrow(value);                            \
-        if (Format::is_infinite(narrow) && !std::isinf(value)) return false;                   \
-        std::memcpy(out, &narrow, sizeof narrow);                                              \
-        return true;                                                                           \
+#define CUSCOPE_STORE(id, name, bytes, kind_of_row, cuda, exponent, fraction, dlpack)                       \
+    if (type == ElementType{kind_of_row, bytes}) {                                                          \
+        using Format = cuscope_simt::SmallFormat<exponent, fraction, cuscope_simt::NaN::same>;              \
+        const typename Format::Bits narrow = Format::narrow(value);                                         \
+        if (Format::is_overflow(narrow) && !(Format::has_infinity ? std::isinf(value) : std::isnan(value))) \
+            return false;                                                                                   \
+        std::memcpy(out, &narrow, sizeof narrow);                                                           \
+        return true;                                                                                        \
     }
     CUSCOPE_SMALL_FLOATS(CUSCOPE_STORE)
 #undef CUSCOPE_STORE

@@ -20,6 +20,7 @@ Type type_named(std::string_view name);
 const char* name(Type type);
 std::size_t size_of(Type type);
 char kind_of(Type type);  // NumPy's, as in the table of element types
+constexpr bool is_float8(Type type) { return type == Type::float8_e4m3fn || type == Type::float8_e5m2; }
 // The name in CUDA C++, as in the names of kernels: "__half".
 const char* cuda_name(Type type);
 

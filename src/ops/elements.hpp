@@ -19,7 +19,7 @@ struct SmallFloat {
     typename Format::Bits bits;
 
     explicit operator float() const { return Format::widen(bits); }
-    static SmallFloat from(float value) { return {Format::narrow(value)}; }
+    static SmallFloat from(double value) { return {Format::narrow(value)}; }  // rounded once
 };
 
 template <class T>

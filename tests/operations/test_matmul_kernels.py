@@ -27,7 +27,21 @@ def from_bfloat16(bits: np.ndarray) -> np.ndarray:
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
+def from_float8(kind: str, bits: np.ndarray) -> np.ndarray:
+    fraction = {"__nv_fp8_e4m3": 3, "__nv_fp8_e5m2": 2}[kind]
+    size = (bits & 0x7F).astype(np.int32)
+    exponent, rest = size >> fraction, (size & (1 << fraction) - 1).astype(np.float32)
+    least = 2 - 2 ** (6 - fraction)
+    numbers = np.ldexp(
+        rest + np.where(exponent > 0, 1 << fraction, 0), np.maximum(exponent, 1) - 1 + least - fraction
+    )
+    numbers = np.where(size > (0x7E if fraction == 3 else 0x7C), np.nan, numbers)
+    return np.where(bits >= 0x80, -numbers, numbers).astype(np.float32)
+
+
 def values(kind: str, array: np.ndarray) -> np.ndarray:
+    if array.dtype == np.uint8:
+        return from_float8(kind, array)
     return from_bfloat16(array) if kind == "__nv_bfloat16" and array.dtype == np.uint16 else array
 
 
@@ -36,6 +50,9 @@ def random(kind: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
     storage = TYPES[kind].storage
     if storage is np.bool_:
         return rng.random(shape) < 0.2
+    if storage is np.uint8:  # up to 1 in magnitude
+        one = {"__nv_fp8_e4m3": 0x38, "__nv_fp8_e5m2": 0x3C}[kind]
+        return rng.integers(0, one, shape, np.uint8, endpoint=True) | rng.integers(0, 2, shape, np.uint8) << 7
     if TYPES[kind].rounding is None:  # random bits: sums wrap around
         info = np.iinfo(storage)
         return rng.integers(info.min, info.max, shape, storage, endpoint=True)
@@ -70,7 +87,8 @@ def check(kernel: Instance, c: np.ndarray, product: np.ndarray, magnitude: np.nd
     arithmetic = 2**-53 if kind in ("double", "Complex<double>") else 2**-24
     terms = 2 * k if "Complex" in kind else k
     factors = 2**-10 if kernel.tf32 else 0
-    bound = (terms * arithmetic + factors) * magnitude + TYPES[out].rounding * np.abs(product) + 1e-300
+    tiny = {"__nv_fp8_e4m3": 2**-10, "__nv_fp8_e5m2": 2**-17}.get(out, 1e-300)  # half of the least number
+    bound = (terms * arithmetic + factors) * magnitude + TYPES[out].rounding * np.abs(product) + tiny
     assert c.shape == product.shape
     assert (np.abs(c - product) <= bound).all()  # false for NaN
 
@@ -79,7 +97,9 @@ def poison(kind: str, shape: tuple[int, ...]) -> np.ndarray:
     storage = TYPES[kind].storage
     if TYPES[kind].rounding is None:
         return np.full(shape, 85, np.uint8).repeat(np.dtype(storage).itemsize, -1).view(storage)
-    return np.full(shape, 0x7FC0 if kind == "__nv_bfloat16" else np.nan, storage)
+    return np.full(
+        shape, {"__nv_bfloat16": 0x7FC0}.get(kind, 0x7F if storage is np.uint8 else np.nan), storage
+    )
 
 
 def rows(array: np.ndarray, step: int, extra: int) -> np.ndarray:
@@ -92,7 +112,7 @@ def poison_like(array: np.ndarray, columns: int) -> np.ndarray:
     shape = (*array.shape[:-1], columns)
     if np.issubdtype(array.dtype, np.inexact):
         return np.full(shape, np.nan, array.dtype)
-    return np.full(shape, 0x7FC0 if array.dtype == np.uint16 else 1, array.dtype)
+    return np.full(shape, {2: 0x7FC0, 1: 0x7F}[array.itemsize] if array.dtype.kind == "u" else 1, array.dtype)
 
 
 def multiply(device, kernel: Instance, a, b, batch: int = 1, extra: int = 0, mod=None) -> np.ndarray:

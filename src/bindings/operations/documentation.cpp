@@ -24,9 +24,9 @@ Parts parts_of(Operation operation) {
     switch (operation) {
         case Operation::sum:
             return {"The sum, as numpy.sum has it.", wide_integers, unsupported,
-                    "Sums of float16, bfloat16 and float32 are computed in double precision and rounded "
-                    "once. All "
-                    "sums have the same bits\non every run.\n\n",
+                    "Sums of float8, float16, bfloat16 and float32 are computed in double precision and "
+                    "rounded once. All "
+                    "sums have the same\nbits on every run.\n\n",
                     R"(>>> cs.sum(np.ones((2, 3), np.float32), axis=0)
 array([2., 2., 2.], dtype=float32)
 )"};

@@ -69,9 +69,12 @@ Shapes shapes_of(const Operand& a, const Operand& b, const Factor& left, const F
     return made;
 }
 
-// The type of a product. A type that NumPy does not have gives way to a wider one of `out`.
+// The type of a product. A type that NumPy does not have gives way to a wider one of `out`. Products of
+// float8 are float32, as NumPy's: most sums are outside the range of float8.
 ElementDType type_of_product(const Factor& left, const Factor& right, py::handle out) {
-    const ElementDType common = common_type(left.type, right.type);
+    if (ops::is_float8(left.type) && ops::is_float8(right.type))
+        return product_type(wider_of({left.type, dtype_of(left.type)}, out));
+    const ElementDType common = product_type(common_type(left.type, right.type));
     if (std::string_view("biufc").find(ops::kind_of(common.type)) != std::string_view::npos) return common;
     return wider_of(common, out);
 }
@@ -98,17 +101,20 @@ py::object compute_product(py::handle a, py::handle b, py::handle out, std::stri
     const ElementDType type = type_of_product(of_a, of_b, out);
     const Output output(out, shapes.result, type, left.on_device() == nullptr);
     std::optional<DeviceArray> copy_of_a, copy_of_b;  // of factors on the host
-    const auto in_memory = [&](const Operand& operand, std::optional<DeviceArray>& copy) {
-        if (operand.on_device() == nullptr) copy.emplace(operand.in_device_memory(type.dtype, stream));
+    // Kernels take float8 as it is.
+    const bool kept = ops::is_float8(of_a.type) && ops::is_float8(of_b.type);
+    const auto in_memory = [&](const Operand& operand, ops::Type own, std::optional<DeviceArray>& copy) {
+        if (operand.on_device() == nullptr)
+            copy.emplace(operand.in_device_memory(kept ? dtype_of(own) : type.dtype, stream));
         return copy ? &*copy : operand.on_device();
     };
-    const DeviceArray* const first = in_memory(left, copy_of_a);
-    const DeviceArray* const second = in_memory(right, copy_of_b);
+    const DeviceArray* const first = in_memory(left, of_a.type, copy_of_a);
+    const DeviceArray* const second = in_memory(right, of_b.type, copy_of_b);
     const std::array read{first, second};
     const DeviceArray* const direct = output.writable(type.type, stream->device(), read);
 
-    ops::Operand x = operand_of(*first, copy_of_a ? type.type : of_a.type);
-    ops::Operand y = operand_of(*second, copy_of_b ? type.type : of_b.type);
+    ops::Operand x = operand_of(*first, copy_of_a && !kept ? type.type : of_a.type);
+    ops::Operand y = operand_of(*second, copy_of_b && !kept ? type.type : of_b.type);
     const Extents strides_of_a = strides_with(*first, of_a, true),
                   strides_of_b = strides_with(*second, of_b, false);
     x.shape = of_a.shape;
@@ -146,9 +152,9 @@ std::string explain_product(py::handle a, py::handle b, py::handle given_stream)
     if (product_of(shape) == 0 || of_a.columns() == 0)
         return "auto: there is nothing to multiply, so that no product is launched.";
     const std::span<const py::ssize_t> extents = shape;
-    const ops::Choice choice =
-        ops::explain_matmul(stream->device(), common_type(of_a.type, of_b.type).type, of_a.rows(),
-                            of_b.columns(), of_a.columns(), product_of(extents.first(extents.size() - 2)));
+    const ops::Choice choice = ops::explain_matmul(
+        stream->device(), of_a.type, of_b.type, type_of_product(of_a, of_b, py::none()).type, of_a.rows(),
+        of_b.columns(), of_a.columns(), product_of(extents.first(extents.size() - 2)));
     return choice.variant + ": " + choice.reason;
 }
 

@@ -246,7 +246,7 @@ py::object compute_dot(py::handle left, py::handle right, py::handle out, py::ha
         throw std::invalid_argument("dot: x has shape " + describe(x.shape()) + ", y " + describe(y.shape()) +
                                     ": they must be equal");
     }
-    const ElementDType common = common_type(of_x, of_y);
+    const ElementDType common = product_type(common_type(of_x, of_y));
     const Extents shape;
     const Output output(out, shape, common, x.on_device() == nullptr);
     if (x.shape()[0] == 0)

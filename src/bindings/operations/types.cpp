@@ -35,12 +35,12 @@ bool is_native(const py::dtype& dtype) {
 }
 
 std::optional<ops::Type> type_in_any_order(const py::dtype& dtype) {
-    if (std::string_view("biufc").find(dtype.kind()) != std::string_view::npos)
+    if (dtype.num() < first_foreign_dtype)
         return type_with(dtype.kind(), static_cast<std::size_t>(dtype.itemsize()));
     return type_named(dtype);
 }
 
-// "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, complex64 or complex128"
+// "bool, int8 to int64, uint8 to uint64, float8_e4m3fn, float8_e5m2, float16, bfloat16, float32, ..."
 std::string list_of_types() {
     std::vector<std::string> parts;
     const auto add = [&](const auto& wanted, bool range) {
@@ -169,7 +169,8 @@ ElementDType common_type(ops::Type a, ops::Type b) {
             common = np.attr("result_type")(left, right);
         } catch (const py::error_already_set& error) {
             if (!error.matches(PyExc_TypeError)) throw;
-            // bfloat16 with float16, or with integers that it cannot hold: NumPy widens both
+            // bfloat16 with float16, float8 with another one, or either with integers that it cannot hold:
+            // NumPy widens both
             common = np.attr("multiply")(np.attr("empty")(0, left), np.attr("empty")(0, right)).attr("dtype");
         }
         number = static_cast<int>(checked_type(in_native_order(py::dtype(common)), "operands")) + 1;
@@ -177,6 +178,11 @@ ElementDType common_type(ops::Type a, ops::Type b) {
     }
     const auto type = static_cast<ops::Type>(number - 1);
     return {type, dtype_of(type)};
+}
+
+ElementDType product_type(const ElementDType& common) {
+    if (!ops::is_float8(common.type)) return common;
+    return {ops::Type::float32, dtype_of(ops::Type::float32)};
 }
 
 bool casts_safely(ops::Type from, ops::Type to) {
@@ -205,9 +211,11 @@ ElementDType wider_of(const ElementDType& type, py::handle out) {
         return type;
     }
     const py::dtype native = in_native_order(py::dtype(dtype));
-    if (native.kind() != 'f' && native.kind() != 'c') return type;
     const auto wide = type_of_dtype(native);
-    return wide && casts_safely(type.type, *wide) ? ElementDType{*wide, native} : type;
+    if (!wide || std::string_view("biu").find(ops::kind_of(*wide)) != std::string_view::npos) return type;
+    // NumPy does not call these casts safe, but each of the two types holds every float8.
+    const bool holds = ops::is_float8(type.type) && ops::size_of(*wide) == 2;
+    return holds || casts_safely(type.type, *wide) ? ElementDType{*wide, native} : type;
 }
 
 }  // namespace cuscope::bindings

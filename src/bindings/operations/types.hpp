@@ -30,6 +30,8 @@ py::dtype in_native_order(const py::dtype& dtype);
 
 // The dtype in which NumPy multiplies elements of these types.
 ElementDType common_type(ops::Type a, ops::Type b);
+// The type of a product of elements of a type: float32 for float8, which has no room for sums.
+ElementDType product_type(const ElementDType& common);
 // Does NumPy allow the cast, by its rules "safe" and "same_kind"?
 bool casts_safely(ops::Type from, ops::Type to);
 bool casts_within_kind(const ElementDType& from, const py::dtype& to);

@@ -343,7 +343,9 @@ void check_value(py::handle value) {
 core::ElementType element_of(const py::dtype& dtype) {
     const char kind = dtype.kind();
     const bool native = dtype.byteorder() == '=' || dtype.byteorder() == '|' || dtype.byteorder() == '<';
-    const bool known = native && (kind == 'b' || kind == 'i' || kind == 'u' || kind == 'f' || kind == 'c');
+    // NumPy's kind of some types of ml_dtypes is 'f', too.
+    const bool known = native && dtype.num() < first_foreign_dtype &&
+                       (kind == 'b' || kind == 'i' || kind == 'u' || kind == 'f' || kind == 'c');
     return {known ? kind : char{0}, static_cast<std::size_t>(dtype.itemsize())};
 }
 

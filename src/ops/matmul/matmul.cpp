@@ -98,7 +98,8 @@ struct Part {
 // `a` and `b` as they are stored: transposed where `boxes` says so.
 std::vector<Part> parts_of(const Array& a, const Array& b, const Array& c, const Boxes& boxes = {}) {
     const Dimensions batch = batch_dimensions(a, b, c);
-    const auto size = static_cast<std::int64_t>(size_of(c.type));
+    const auto size = static_cast<std::int64_t>(size_of(a.type)),
+               size_of_c = static_cast<std::int64_t>(size_of(c.type));
     const std::size_t last = c.dimensions() - 1;
     Problem problem{static_cast<int>(c.shape[last - 1]),
                     static_cast<int>(c.shape[last]),
@@ -117,7 +118,7 @@ std::vector<Part> parts_of(const Array& a, const Array& b, const Array& c, const
         count = batch.extent[outer];
         problem.a_batch = batch.a[outer] / size;
         problem.b_batch = batch.b[outer] / size;
-        problem.c_batch = batch.c[outer] / size;
+        problem.c_batch = batch.c[outer] / size_of_c;
     }
     std::vector<Part> parts;
     std::vector<std::int64_t> index(outer, 0);
@@ -130,7 +131,7 @@ std::vector<Part> parts_of(const Array& a, const Array& b, const Array& c, const
         }
         for (std::int64_t first = 0; first < count; first += most_matrices) {
             parts.push_back({of_a + first * problem.a_batch * size, of_b + first * problem.b_batch * size,
-                             of_c + first * problem.c_batch * size, problem,
+                             of_c + first * problem.c_batch * size_of_c, problem,
                              static_cast<int>(std::min<std::int64_t>(most_matrices, count - first))});
         }
         std::size_t i = outer;
@@ -161,46 +162,73 @@ plan::Shape shape_of(const Array& c, std::int64_t k) {
     return shape;
 }
 
-// The best instance of a variant, preferably one that reads the operands without a copy.
-const plan::Instance& instance_of(const std::string& variant, const plan::Shape& shape, Type type, bool packs,
-                                  const core::Device& device) {
-    const plan::ElementName* const element = plan::element(name(type));
-    const plan::Device on = device_of(device);
-    const plan::Instance* best = nullptr;
-    bool known = false, for_device = true;
-    for (const plan::Instance& instance : plan::instances()) {
-        if (without_number(instance.rung) != variant) continue;
-        known = true;
-        if (plan::element(instance.in)->cpp != element->cpp ||
-            plan::element(instance.out)->cpp != element->cpp)
-            continue;
-        for_device = plan::runs_on(instance, on);
-        if (!for_device) continue;
-        const auto better = [&](const plan::Instance& a, const plan::Instance& b) {
-            const auto copies = [&](const plan::Instance& i) {
-                return !packs && (i.aligned_a || i.aligned_b);
-            };
-            if (copies(a) != copies(b)) return copies(b);
-            return a.efficiency > 0 && plan::cost(a, shape, on) < plan::cost(b, shape, on);
-        };
-        if (best == nullptr || better(instance, *best)) best = &instance;
+// The element types of a product: those that a kernel may take for both factors, the best one first, and that
+// of the result. Kernels take float8 as it is, or as float16, which holds every float8.
+struct Types {
+    std::vector<Type> factors;
+    Type out;
+
+    Types(Type a, Type b, Type out) : out(out) {
+        if (is_float8(a) && a == b) factors.push_back(a);
+        if (is_float8(a) && is_float8(b) && out == Type::float32) factors.push_back(Type::float16);
+        factors.push_back(out);
     }
-    if (best != nullptr) return *best;
+    bool are_alike() const { return factors.size() == 1; }
+};
+
+// How a product is computed: from factors of which type, by which kernels.
+struct Way {
+    Type factors{};
+    plan::Choice choice;
+};
+
+// The best instance of a variant, preferably one that reads the operands without a copy.
+Way way_of(const std::string& variant, const plan::Shape& shape, const Types& types, bool packs,
+           const core::Device& device) {
+    const plan::Device on = device_of(device);
+    bool known = false, for_device = true;
+    for (const Type factors : types.factors) {
+        const plan::Instance* best = nullptr;
+        for (const plan::Instance& instance : plan::instances()) {
+            if (without_number(instance.rung) != variant) continue;
+            known = true;
+            if (plan::element(instance.in)->cpp != plan::element(name(factors))->cpp ||
+                plan::element(instance.out)->cpp != plan::element(name(types.out))->cpp)
+                continue;
+            for_device = plan::runs_on(instance, on);
+            if (!for_device) continue;
+            const auto better = [&](const plan::Instance& a, const plan::Instance& b) {
+                const auto copies = [&](const plan::Instance& i) {
+                    return !packs && (i.aligned_a || i.aligned_b);
+                };
+                if (copies(a) != copies(b)) return copies(b);
+                return a.efficiency > 0 && plan::cost(a, shape, on) < plan::cost(b, shape, on);
+            };
+            if (best == nullptr || better(instance, *best)) best = &instance;
+        }
+        if (best != nullptr) return {factors, {best, {}, {}}};
+    }
     if (!known) {
         std::string message = "variant: there is no '" + variant + "'; there are auto";
         for (const Variant& there : matmul_variants(device)) message += ", " + there.name;
         throw std::invalid_argument(message);
     }
-    std::string message = "variant: " + variant + " does not multiply " + name(type) + " on " + device.name();
+    std::string message = "variant: " + variant + " does not multiply " + name(types.factors.front()) +
+                          (types.are_alike() ? std::string() : std::string(" into ") + name(types.out)) +
+                          " on " + device.name();
     if (!for_device)
         message += ", which has compute capability " + std::to_string(on.capability / 10) + "." +
                    std::to_string(on.capability % 10);
     throw core::WrongKind(message + ": see matmul.variants(), or pass variant=\"auto\"");
 }
 
-plan::Choice choose(const core::Device& device, Type type, const plan::Shape& shape, bool packs) {
-    return plan::choose(shape, name(type), name(type), device_of(device),
-                        packs || plan::copies_pay(name(type), shape));
+Way choose(const core::Device& device, const Types& types, const plan::Shape& shape, bool packs) {
+    for (const Type factors : types.factors) {
+        const plan::Choice choice = plan::choose(shape, name(factors), name(types.out), device_of(device),
+                                                 packs || plan::copies_pay(name(factors), shape));
+        if (choice.instance != nullptr) return {factors, choice};
+    }
+    return {types.out, {}};
 }
 
 // The additions after a product whose k is split among blocks (cuda_kernels/matmul/add_parts.cu).
@@ -272,12 +300,16 @@ struct Launches {
     }
 };
 
-Launches native_launches(core::Device& device, const Array& a, const Array& b, const Array& c) {
+// `types`: of the product on a GPU, which gives the time.
+Launches native_launches(core::Device& device, const Array& a, const Array& b, const Array& c,
+                         const Types& types) {
     Launches made{native_kernel(device), NativeProduct::of(c.type), c.type, {}};
     for (const Part& part : parts_of(a, b, c)) {
         const Problem& p = part.problem;
         // The time of the kernel that "auto" takes on a GPU.
-        const std::int64_t duration = predict_matmul(device, "auto", c.type, p.m, p.n, p.k, part.count);
+        const plan::Shape shape{p.m, p.n, p.k, part.count};
+        const plan::Choice choice = choose(device, types, shape, true).choice;
+        const std::int64_t duration = choice.instance == nullptr ? -1 : predict_matmul(device, choice, shape);
         const unsigned blocks = made.native_product.blocks(p, part.count);
         const auto operations = static_cast<double>(p.m) * p.n * p.k * part.count;
         made.all.push_back({part,
@@ -326,7 +358,7 @@ Launches launches_of(const plan::Instance& instance, core::Device& device, const
 Launches box_launches_of(const plan::Instance& instance, core::Device& device, const Array& a, const Array& b,
                          const Array& c, bool transposed_a, bool transposed_b) {
     const auto shared = static_cast<std::size_t>(instance.shared_bytes);
-    const Boxes boxes = Boxes::of(instance, c.type, transposed_a, transposed_b);
+    const Boxes boxes = Boxes::of(instance, a.type, transposed_a, transposed_b);
     Launches made{KernelLibrary::of(device).kernel("matmul/" + instance.rung,
                                                    kernel_for(instance, transposed_a, transposed_b), shared),
                   {},
@@ -464,30 +496,38 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
     if (variant == native && !natively)
         throw std::invalid_argument(
             "variant: 'native' is there on simulated devices alone; see matmul.variants()");
-    // Kernels with boxes also read operands that are stored transposed.
-    bool stored_a = !natively && has_columns(a, c.type), stored_b = !natively && has_columns(b, c.type);
-    if (!stored_a) a = in_rows(a, c.type, stream);
-    if (!stored_b) b = in_rows(b, c.type, stream);
+    const Types types(a.type, b.type, c.type);
     Launches launches;
     if (natively) {
-        launches = native_launches(device, broadcast(a, c), broadcast(b, c), c);
+        a = in_rows(a, c.type, stream), b = in_rows(b, c.type, stream);
+        launches = native_launches(device, broadcast(a, c), broadcast(b, c), c, types);
     } else {
-        const bool packs = will_be_in_packs(a, stored_a) && will_be_in_packs(b, stored_b);
         const plan::Shape shape = shape_of(c, a.shape.back());
-        const plan::Choice choice =
-            automatic
-                ? choose(device, c.type, shape, packs)
-                : plan::Choice{&instance_of(std::string(variant), shape, c.type, packs, device), {}, {}};
+        const auto way = [&](bool packs) {
+            return automatic ? choose(device, types, shape, packs)
+                             : way_of(std::string(variant), shape, types, packs, device);
+        };
+        // Of float8, all kernels but the one that reads it in packs need a copy.
+        Way chosen{c.type, {}};
+        if (!types.are_alike()) chosen = way(true);
+        const Type factors = chosen.factors;
+        if (!types.are_alike()) a = converted(a, factors, stream), b = converted(b, factors, stream);
+        // Kernels with boxes also read operands that are stored transposed.
+        bool stored_a = has_columns(a, factors), stored_b = has_columns(b, factors);
+        if (!stored_a) a = in_rows(a, factors, stream);
+        if (!stored_b) b = in_rows(b, factors, stream);
+        if (types.are_alike()) chosen = way(will_be_in_packs(a, stored_a) && will_be_in_packs(b, stored_b));
+        const plan::Choice& choice = chosen.choice;
         const plan::Instance& instance = *choice.instance;
         const bool boxes = instance.boxes && !instance.planes && choice.split.parts() == 1;
-        if (stored_a && (!boxes || instance.tf32)) a = in_rows(a, c.type, stream), stored_a = false;
-        if (stored_b && !boxes) b = in_rows(b, c.type, stream), stored_b = false;
-        if (boxes && instance.tf32 && !(stored_b && has_map(b) && in_packs(transposed(b)))) {
-            const Array columns = packed(transposed(b), c.type, stream);
+        if (stored_a && (!boxes || instance.along_k)) a = in_rows(a, factors, stream), stored_a = false;
+        if (stored_b && !boxes) b = in_rows(b, factors, stream), stored_b = false;
+        if (boxes && instance.along_k && !(stored_b && has_map(b) && in_packs(transposed(b)))) {
+            const Array columns = packed(transposed(b), factors, stream);
             b = transposed(in_packs(columns) ? columns : to_packs(columns, stream)), stored_b = true;
         }
-        if (boxes && !instance.parts && !has_map(a)) a = packed(a, c.type, stream);
-        if (boxes && !instance.parts && !has_map(b)) b = packed(b, c.type, stream);
+        if (boxes && !instance.parts && !has_map(a)) a = packed(a, factors, stream);
+        if (boxes && !instance.parts && !has_map(b)) b = packed(b, factors, stream);
         if (instance.aligned_a && !(stored_a && boxes) && !in_packs(a)) a = to_packs(a, stream);
         if (instance.aligned_b && !(stored_b && boxes) && !in_packs(b)) b = to_packs(b, stream);
         if (boxes) {
@@ -504,9 +544,9 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
     if (in_place && has_plans) plans.add(key, generation, std::move(launches));
 }
 
-Choice explain_matmul(const core::Device& device, Type type, std::int64_t m, std::int64_t n, std::int64_t k,
-                      std::int64_t batch) {
-    const plan::Choice choice = choose(device, type, {m, n, k, batch}, true);
+Choice explain_matmul(const core::Device& device, Type a, Type b, Type out, std::int64_t m, std::int64_t n,
+                      std::int64_t k, std::int64_t batch) {
+    const plan::Choice choice = choose(device, Types(a, b, out), {m, n, k, batch}, true).choice;
     const Choice kernel{without_number(choice.instance->rung), choice.reason};
     if (!device.simulated()) return kernel;
     return {native, simulated_reason(kernel, predict_matmul(device, choice, {m, n, k, batch}))};
@@ -515,12 +555,13 @@ Choice explain_matmul(const core::Device& device, Type type, std::int64_t m, std
 std::int64_t predict_matmul(const core::Device& device, const std::string& variant, Type type, std::int64_t m,
                             std::int64_t n, std::int64_t k, std::int64_t batch) {
     const plan::Shape shape{m, n, k, batch};
+    const Types types(type, type, type);
     if (variant == "auto" || variant == native) {
         // The kernel that "auto" takes on a GPU.
-        const plan::Choice choice = choose(device, type, shape, true);
+        const plan::Choice choice = choose(device, types, shape, true).choice;
         return choice.instance == nullptr ? -1 : predict_matmul(device, choice, shape);
     }
-    return predict_matmul(device, instance_of(variant, shape, type, true, device), shape);
+    return predict_matmul(device, *way_of(variant, shape, types, true, device).choice.instance, shape);
 }
 
 }  // namespace cuscope::ops

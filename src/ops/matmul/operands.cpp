@@ -27,6 +27,12 @@ Array in_rows(const Array& array, Type type, const core::StreamPtr& stream) {
     return array.type == type && has_rows(array) ? array : packed(array, type, stream);
 }
 
+Array converted(const Array& array, Type type, const core::StreamPtr& stream) {
+    if (array.type == type) return array;
+    const Array stored = transposed(array);
+    return has_rows(stored) ? transposed(packed(stored, type, stream)) : packed(array, type, stream);
+}
+
 Array broadcast(Array array, const Array& product) {
     const std::size_t missing = product.dimensions() - array.dimensions();
     array.shape.insert(array.shape.begin(), missing, 1);
@@ -56,11 +62,12 @@ bool has_map(const Array& array) {
 }
 
 bool has_columns(const Array& array, Type type) {
-    const bool floats = type == Type::float32, has_boxes = type == Type::float16 || type == Type::bfloat16;
-    if ((!floats && !has_boxes) || array.type != type || has_rows(array)) return false;
+    const bool copied = type == Type::float32 || is_float8(type);  // if need be
+    const bool has_boxes = type == Type::float16 || type == Type::bfloat16;
+    if ((!copied && !has_boxes) || array.type != type || has_rows(array)) return false;
     const Array stored = transposed(array);
     if (!has_rows(stored)) return false;
-    if (floats) return true;
+    if (copied) return true;
     if (!has_map(array) || reinterpret_cast<std::uintptr_t>(array.pointer) % pack_bytes != 0) return false;
     for (std::size_t i = 0; i + 1 < stored.dimensions(); ++i) {
         if (stored.shape[i] != 1 && stored.strides[i] % pack_bytes != 0) return false;

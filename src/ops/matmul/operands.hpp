@@ -15,6 +15,8 @@ bool has_rows(const Array& array);
 Array transposed(Array array);
 // The array itself if it has this type and contiguous rows, else a copy.
 Array in_rows(const Array& array, Type type, const core::StreamPtr& stream);
+// The array itself if it has this type, else a copy, with the order of its rows or columns in memory.
+Array converted(const Array& array, Type type, const core::StreamPtr& stream);
 // Broadcasts to the dimensions of the product. A repeated dimension gets a stride of 0.
 Array broadcast(Array array, const Array& product);
 // Can the kernels read it 16 bytes at a time, up to the end of the last row?

@@ -36,7 +36,7 @@ Total<T> total_of(T element) {
 template <class To, class From>
 To rounded(const From& value) {
     if constexpr (is_small_float<To>) {
-        return To::from(static_cast<float>(value));
+        return To::from(static_cast<double>(value));
     } else {
         return static_cast<To>(value);
     }

@@ -28,21 +28,11 @@ struct SignedFormat8 {
 struct E4M3 : SignedFormat8<E4M3> {
     using SignedFormat8::narrow;
     CUSCOPE_INLINE static unsigned char narrow(double value, bool finite) {
-        using Small = SmallFormat<4, 3>;  // with infinity at 0x78
-        const unsigned sign = __builtin_signbit(value) ? 0x80 : 0;
-        if (value != value) return static_cast<unsigned char>(sign | 0x7f);
-        // Numbers from 128 are normal, so half of such a number is rounded to the code eight before.
-        const double size = __builtin_fabs(value);
-        const bool large = size >= 128;
-        unsigned code = Small::narrow(large ? size / 2 : size) + (large ? 8u : 0u);
-        if (code > 0x7e) code = finite ? 0x7e : 0x7f;
-        return static_cast<unsigned char>(sign | code);
+        const unsigned code = SmallFormat<4, 3, NaN::same>::narrow(value);
+        const bool too_large = value == value && (code & 0x7f) == 0x7f;
+        return static_cast<unsigned char>(finite && too_large ? code - 1 : code);
     }
-    CUSCOPE_INLINE static float widen(unsigned char code) {
-        // A half with the same bits is smaller by the difference of the biases, 15 - 7.
-        const unsigned bits = code & 0x7fu, sign = (code & 0x80u) << 8;
-        return Half16::widen(static_cast<unsigned short>(bits == 0x7f ? 0x7fff : sign | bits << 7)) * 256;
-    }
+    CUSCOPE_INLINE static float widen(unsigned char code) { return SmallFormat<4, 3>::widen(code); }
     CUSCOPE_INLINE static unsigned short half_bits(unsigned char code) {
         const unsigned bits = code & 0x7fu, sign = (code & 0x80u) << 8;
         if (bits == 0x7f) return 0x7fff;

@@ -23,7 +23,9 @@ struct BitsOf<2> {
     using type = unsigned short;
 };
 
-// A format like the formats of IEEE 754, with so many bits of exponent and fraction.
+// A format like the formats of IEEE 754, with so many bits of exponent and fraction. That with 4 and 3 has no
+// infinity, like E4M3 of CUDA and float8_e4m3fn of ml_dtypes: the greatest exponent has numbers, too, and all
+// bits set are NaN.
 template <int exponent_bits, int fraction_bits, NaN nan = NaN::of_gpu>
 struct SmallFormat {
     static constexpr int width = 1 + exponent_bits + fraction_bits;
@@ -31,8 +33,12 @@ struct SmallFormat {
 
     static constexpr int bias = (1 << (exponent_bits - 1)) - 1, least = 1 - bias;
     static constexpr unsigned sign_bit = 1u << (width - 1);
-    static constexpr unsigned infinity = ((1u << exponent_bits) - 1) << fraction_bits;
     static constexpr unsigned not_a_number = sign_bit - 1;  // the NaN that a GPU makes
+    static constexpr bool has_infinity = exponent_bits != 4 || fraction_bits != 3;
+    static constexpr unsigned infinity = ((1u << exponent_bits) - 1) << fraction_bits;
+    // What a number becomes that is too large. All greater codes are NaN.
+    static constexpr unsigned overflow = has_infinity ? infinity : not_a_number;
+    static constexpr int most = has_infinity ? bias : bias + 1;  // the greatest exponent
 
     __attribute__((always_inline, artificial)) static inline Bits narrow(double value,
                                                                          Toward toward = Toward::nearest) {
@@ -42,10 +48,10 @@ struct SmallFormat {
         const int biased = static_cast<int>(bits >> 52 & 0x7ff);
         unsigned long long significand = bits & ((1ull << 52) - 1);
         if (biased == 0x7ff) {
-            if (significand == 0) return static_cast<Bits>(sign | infinity);
+            if (significand == 0) return static_cast<Bits>(sign | overflow);
             if (nan == NaN::of_gpu) return static_cast<Bits>(not_a_number);
             const auto first = static_cast<unsigned>(significand >> (52 - fraction_bits));
-            return static_cast<Bits>(sign | infinity | 1u << (fraction_bits - 1) | first);
+            return static_cast<Bits>(sign | overflow | 1u << (fraction_bits - 1) | first);
         }
         const int exponent = biased - 1023;
         if (biased != 0) significand |= 1ull << 52;
@@ -69,19 +75,19 @@ struct SmallFormat {
         }
         unsigned long long result = whole + away;
         if (exponent >= least)
-            result += static_cast<unsigned long long>(exponent > bias ? bias + 1 - least : exponent - least)
+            result += static_cast<unsigned long long>(exponent > most ? most + 1 - least : exponent - least)
                       << fraction_bits;
-        if (exponent > bias || result >= infinity) {
-            const bool most = toward == Toward::zero || (toward == Toward::down && sign == 0) ||
-                              (toward == Toward::up && sign != 0);
-            result = most ? infinity - 1 : infinity;
+        if (exponent > most || result >= overflow) {
+            const bool greatest = toward == Toward::zero || (toward == Toward::down && sign == 0) ||
+                                  (toward == Toward::up && sign != 0);
+            result = greatest ? overflow - 1 : overflow;
         }
         return static_cast<Bits>(sign | static_cast<unsigned>(result));
     }
 
     __attribute__((always_inline, artificial)) static inline float widen(Bits number) {
         const unsigned bits = number, rest = bits & (sign_bit - 1);
-        if (nan == NaN::of_gpu && rest > infinity) return as_float(0x7fffffffu);
+        if (nan == NaN::of_gpu && is_nan(rest)) return as_float(0x7fffffffu);
         if (exponent_bits == 8) return as_float(bits << (32 - width));
         const unsigned sign = (bits & sign_bit) << (32 - width);
         if (rest < (1u << fraction_bits)) {
@@ -89,13 +95,15 @@ struct SmallFormat {
             return sign != 0 ? -tiny : tiny;
         }
         const unsigned wide = rest << (23 - fraction_bits);
-        return as_float(sign | (rest >= infinity ? 0x7f800000u | wide : wide + ((127u - bias) << 23)));
+        return as_float(sign | (rest >= overflow ? 0x7f800000u | wide : wide + ((127u - bias) << 23)));
     }
 
-    // Is the magnitude that of an infinity?
-    static constexpr bool is_infinite(Bits number) { return (number & (sign_bit - 1)) == infinity; }
+    // Is this what a number becomes that is too large?
+    static constexpr bool is_overflow(Bits number) { return (number & (sign_bit - 1)) == overflow; }
 
   private:
+    // `rest`: the bits without the sign.
+    static constexpr bool is_nan(unsigned rest) { return has_infinity ? rest > overflow : rest == overflow; }
     __attribute__((always_inline, artificial)) static inline float as_float(unsigned bits) {
         float value;
         __builtin_memcpy(&value, &bits, sizeof value);
