@@ -53,7 +53,7 @@ foreach(kernel IN LISTS cuscope_kernels)
     list(APPEND cuscope_compiled_kernels "${stem}.image")
   endif()
   set(gencode "${cuscope_gencode}")
-  if(kernel MATCHES "^matmul/1[0134]_")  # instructions of one architecture, which later ones lack
+  if(kernel MATCHES "^matmul/1[01345]_")  # instructions of one architecture, which later ones lack
     set(gencode "")
     if("90" IN_LIST CUSCOPE_KERNEL_ARCHITECTURES)
       set(gencode -gencode "arch=compute_90a,code=sm_90a")

@@ -104,12 +104,12 @@ def instance(rung: str, name: str) -> Instance:
 
 
 def instances() -> list[Instance]:
-    """The instances of the rungs in the sources. test_matmul_split.py and test_matmul_planes.py have the other kernels."""
+    """The instances of the rungs in the sources. test_matmul_split.py, _planes.py, _parts.py and _float8.py have the other kernels."""
     found = []
     for path in sorted(FOLDER.glob("[0-9]*.cu")):
         source = path.read_text()
         kernel = path.stem[3:]
-        if kernel in ("byte_planes", "wgmma_planes", "split_floats"):
+        if kernel in ("byte_planes", "wgmma_planes", "split_floats", "float8"):
             continue
         if "\nFOR_EVERY_ELEMENT_TYPE\n" in source:
             found += [instance(path.stem, f"{kernel}<{kind}>") for kind in TYPES]

@@ -72,7 +72,7 @@ def built_in(device: cs.Device, name: str) -> cs.Module:
     if compiled.exists():
         return cs.Module.from_file(compiled, device=device)
     # Only this architecture has wgmma, so NVRTC must be told its name.
-    hopper = re.match("matmul/1[0134]_", name) and not device.simulated
+    hopper = re.match("matmul/1[01345]_", name) and not device.simulated
     options = ["--gpu-architecture=sm_90a"] if hopper else []
     return cs.Module.from_file(kernels / f"{name}.cu", options=options, device=device)
 

@@ -9,7 +9,7 @@
 // copies half of their slab of B, for both.
 //
 // Float is rounded to the 10 bits of fraction of tf32 by TMA. A must not be stored transposed then, and B
-// must be.
+// must be; the same is true for 8-bit floats, whose sums are less precise here than in rung 15.
 //
 // Needs: A, B at multiples of 16 bytes, with rows (and matrices of a batch) multiples of 16 bytes apart;
 // compute capability 9.0, compiled for sm_90a.
@@ -19,19 +19,8 @@ template <class T, class Out, int BlockN, int Stages, int Cluster, bool Transpos
 struct TmaProduct : TmaSlabs<T, Out, BlockN, Stages, Cluster, TransposedA, TransposedB> {
     using Slabs = TmaSlabs<T, Out, BlockN, Stages, Cluster, TransposedA, TransposedB>;
     using Tiling = typename Slabs::Tiling;
-    using Slabs::copy_pass, Slabs::depth, Slabs::multiply_slabs, Slabs::release, Slabs::store_tile;
+    using Slabs::depth, Slabs::multiply_slabs, Slabs::release, Slabs::store_tile;
     using Slabs::p, Slabs::order, Slabs::stages, Slabs::full;
-
-    // For one thread: copies the slabs of all tiles, after the kernel before this one.
-    __device__ void copy(const TensorMap& a, const TensorMap& b) const {
-        wait_for_kernel_before();
-        Turn<Stages> turn;
-        for (unsigned i = blockIdx.x / Cluster; i < order.count; i += gridDim.x / Cluster) {
-            const TileOrder::Place place = order.place(i);
-            copy_pass(a, p.a_batch == 0 ? 0 : place.matrix, b, p.b_batch == 0 ? 0 : place.matrix, place,
-                      turn);
-        }
-    }
 
     __device__ __forceinline__ void multiply(const TensorMap& c_map, Out* c) const {
         Turn<Stages> turn;
@@ -90,4 +79,12 @@ INSTANCE(__nv_bfloat16, __nv_bfloat16, 128, 6, 2)
 LAYOUT(float, float, 256, 4, 2, false, true)
 LAYOUT(float, float, 192, 4, 2, false, true)
 LAYOUT(float, float, 128, 6, 2, false, true)
+LAYOUT(__nv_fp8_e4m3, float, 256, 4, 2, false, true)
+LAYOUT(__nv_fp8_e4m3, float, 128, 6, 2, false, true)
+LAYOUT(__nv_fp8_e4m3, __nv_bfloat16, 256, 4, 2, false, true)
+LAYOUT(__nv_fp8_e4m3, __nv_bfloat16, 128, 6, 2, false, true)
+LAYOUT(__nv_fp8_e5m2, float, 256, 4, 2, false, true)
+LAYOUT(__nv_fp8_e5m2, float, 128, 6, 2, false, true)
+LAYOUT(__nv_fp8_e5m2, __nv_bfloat16, 256, 4, 2, false, true)
+LAYOUT(__nv_fp8_e5m2, __nv_bfloat16, 128, 6, 2, false, true)
 #endif

@@ -23,7 +23,7 @@ template <int BlockN, int Stages, int Cluster, int SlabsOfSum, bool TransposedA,
 struct SplitProduct : TmaSlabs<__nv_bfloat16, float, BlockN, Stages, Cluster, TransposedA, TransposedB> {
     using Slabs = TmaSlabs<__nv_bfloat16, float, BlockN, Stages, Cluster, TransposedA, TransposedB>;
     using Tiling = typename Slabs::Tiling;
-    using Slabs::copy_slabs, Slabs::depth, Slabs::multiply_slabs, Slabs::release, Slabs::store_tile;
+    using Slabs::copy_slabs, Slabs::depth, Slabs::store_tile;
     using Slabs::p, Slabs::order, Slabs::stages, Slabs::full, Slabs::empty;
     static constexpr int parts = 3;
 
@@ -51,26 +51,11 @@ struct SplitProduct : TmaSlabs<__nv_bfloat16, float, BlockN, Stages, Cluster, Tr
     __device__ __forceinline__ void multiply(const TensorMap& c_map, float* c) const {
         const int slabs = parts * (parts + 1) / 2 * ((p.k + depth - 1) / depth);
         Turn<Stages> turn;
-        float sums[BlockN / 2], totals[BlockN / 2];
+        float totals[BlockN / 2];
         for (unsigned i = blockIdx.x / Cluster; i < order.count; i += gridDim.x / Cluster) {
 #pragma unroll
             for (float& total : totals) total = 0;
-            for (int left = slabs; left > 0; left -= SlabsOfSum) {
-                int previous = -1;
-                for (int slab = 0; slab < min(left, SlabsOfSum); ++slab, turn.next()) {
-                    full[turn.stage].wait(turn.parity);
-                    multiply_slabs(sums, stages + turn.stage * Tiling::stage_bytes, slab > 0);
-                    wait_for_products<1>();
-                    if (previous >= 0) release(previous);
-                    previous = turn.stage;
-                }
-                wait_for_products<0>();
-#pragma unroll
-                for (float& sum : sums) read_after_waiting(sum);
-                release(previous);
-#pragma unroll
-                for (int j = 0; j < BlockN / 2; ++j) totals[j] += sums[j];
-            }
+            this->template add_slabs<SlabsOfSum>(totals, slabs, turn);
             store_tile(c_map, c, order.place(i), totals);
         }
         if (threadIdx.x % 32 == 0) wait_for_stores();  // they read shared memory of this block

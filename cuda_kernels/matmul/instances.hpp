@@ -24,11 +24,12 @@ struct Instance {
     int least_capability = 75;                  // ten times the compute capability
     int only_capability = 0;                    // 0: every one from the least on
     bool aligned_a = false, aligned_b = false;  // 16-byte aligned: pointer, row distance and batch distance
-    bool padded_b = false;  // the last row of B must also be readable up to a multiple of 16 bytes
-    bool tf32 = false;      // rounds its factors, so it is used only on request
-    int resident = 1;       // blocks that a multiprocessor holds
-    double efficiency = 0;  // rate of a full multiprocessor, relative to others of the type
-    bool few_rows = false;  // for C of at most tile_m rows: memory is its limit
+    bool padded_b = false;   // the last row of B must also be readable up to a multiple of 16 bytes
+    bool tf32 = false;       // rounds its factors, so it is used only on request
+    bool fast_sums = false;  // keeps fewer bits of its sums, so it is used only on request
+    int resident = 1;        // blocks that a multiprocessor holds
+    double efficiency = 0;   // rate of a full multiprocessor, relative to others of the type
+    bool few_rows = false;   // for C of at most tile_m rows: memory is its limit
     // It waits for the kernel before it itself, so that its launch may overlap the end of that kernel, if the
     // device can do that. Kernels with boxes do, too.
     bool follows = false;
@@ -277,29 +278,39 @@ inline int tma_shared_bytes(const Tma& t, int out_bytes) {
 }
 
 inline void add_tma(std::vector<Instance>& to) {
-    for (const std::string_view type : {"float16", "bfloat16", "float32"})
+    struct Kind {
+        std::string_view in, out;
+    };
+    for (const auto& [in, out] : {Kind{"float16", "float16"},
+                                  {"bfloat16", "bfloat16"},
+                                  {"float32", "float32"},
+                                  {"float8_e4m3fn", "float32"},
+                                  {"float8_e4m3fn", "bfloat16"},
+                                  {"float8_e5m2", "float32"},
+                                  {"float8_e5m2", "bfloat16"}})
         for (const Tma& t : tma) {
-            const bool tf32 = type == "float32";
-            if (tf32 && t.cluster == 1) continue;
-            const std::string cpp(element(type)->cpp);
+            const bool tf32 = in == "float32", float8 = element(in)->size == 1;
+            if (((tf32 || float8) && t.cluster == 1) || (float8 && t.block_n == 192)) continue;
             to.push_back({.rung = "11_tma",
-                          .kernel = "tma<" + cpp + ", " + cpp + ", " + std::to_string(t.block_n) + ", " +
+                          .kernel = "tma<" + std::string(element(in)->cpp) + ", " +
+                                    std::string(element(out)->cpp) + ", " + std::to_string(t.block_n) + ", " +
                                     std::to_string(t.stages) + ", " + std::to_string(t.cluster) +
                                     ", false, false>",
-                          .in = type,
-                          .out = type,
+                          .in = in,
+                          .out = out,
                           .tile_m = 128,
                           .tile_n = t.block_n,
                           .block_x = 384,
-                          .shared_bytes = tma_shared_bytes(t, element(type)->size),
+                          .shared_bytes = tma_shared_bytes(t, element(out)->size),
                           .least_capability = 90,
                           .only_capability = 90,
                           .aligned_a = true,
                           .aligned_b = true,
                           .tf32 = tf32,
+                          .fast_sums = float8,
                           .efficiency = t.efficiency,
                           .boxes = true,
-                          .along_k = tf32,
+                          .along_k = tf32 || float8,
                           .cluster = t.cluster});
         }
 }
@@ -383,6 +394,32 @@ inline void add_split_floats(std::vector<Instance>& to) {
                       .parts = true});
 }
 
+inline void add_float8(std::vector<Instance>& to) {
+    // The efficiencies are estimates: twice those of rung 11 for bfloat16.
+    for (const std::string_view in : {"float8_e4m3fn", "float8_e5m2"})
+        for (const std::string_view out : {"float32", "float16", "bfloat16"})
+            for (const Tma& t : {Tma{192, 4, 2, 4.74}, Tma{128, 6, 2, 4.4}})
+                to.push_back({.rung = "15_float8",
+                              .kernel = "float8<" + std::string(element(in)->cpp) + ", " +
+                                        std::string(element(out)->cpp) + ", " + std::to_string(t.block_n) +
+                                        ", " + std::to_string(t.stages) + ", " + std::to_string(t.cluster) +
+                                        ", false, false>",
+                              .in = in,
+                              .out = out,
+                              .tile_m = 128,
+                              .tile_n = t.block_n,
+                              .block_x = 384,
+                              .shared_bytes = tma_shared_bytes(t, element(out)->size),
+                              .least_capability = 90,
+                              .only_capability = 90,
+                              .aligned_a = true,
+                              .aligned_b = true,
+                              .efficiency = t.efficiency,
+                              .boxes = true,
+                              .along_k = true,
+                              .cluster = t.cluster});
+}
+
 inline void add_few_rows(std::vector<Instance>& to) {
     for (const std::string_view type : {"float32", "float64", "float16", "bfloat16"})
         for (const int rows : {1, 8}) {
@@ -416,6 +453,7 @@ inline const std::vector<Instance>& instances() {
         detail::add_byte_planes(made);
         detail::add_wgmma_planes(made);
         detail::add_split_floats(made);
+        detail::add_float8(made);
         detail::add_few_rows(made);
         return made;
     }();

@@ -160,7 +160,8 @@ inline Choice choose_split(const Shape& shape, std::string_view type, const Devi
     const long long unit = 128 / size, most = shape.k / (8 * unit);  // a part has eight slabs or more
     double time = 0.82 * seconds(whole, shape, device);
     for (const Instance& i : instances()) {
-        if (i.few_rows ? shape.m > i.tile_m : i.efficiency == 0 || i.tf32 || i.parts || i.tile_m == 16)
+        if (i.few_rows ? shape.m > i.tile_m
+                       : i.efficiency == 0 || i.tf32 || i.fast_sums || i.parts || i.tile_m == 16)
             continue;  // tiles of 16 rows are for products that need no split
         if (i.in != type || i.out != sum_type(type) || !runs_on(i, device)) continue;
         if (!in_packs && (i.aligned_b || i.aligned_a)) continue;
@@ -205,7 +206,8 @@ inline Choice choose(const Shape& shape, std::string_view in, std::string_view o
     for (const Instance& i : instances()) {
         // If the result is wider than the factors, its bits are right only for signed factors.
         if (i.in != i.out && i.in != type->numpy) continue;
-        if (i.efficiency == 0 || i.tf32 || !same(i.in, type) || !same(i.out, result) || !runs_on(i, device))
+        if (i.efficiency == 0 || i.tf32 || i.fast_sums || !same(i.in, type) || !same(i.out, result) ||
+            !runs_on(i, device))
             continue;
         if (!in_packs && (i.aligned_b || i.aligned_a)) continue;
         if ((i.planes && !planes_pay(i, shape)) || (i.parts && !parts_pay(shape))) continue;

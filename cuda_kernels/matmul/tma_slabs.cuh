@@ -14,7 +14,7 @@ struct TmaSlabs : TmaBlock<Out, BlockN, Stages, Cluster> {
     using Block = TmaBlock<Out, BlockN, Stages, Cluster>;
     using Tiling = typename Block::Tiling;
     using Block::copy_share, Block::rank;
-    using Block::p, Block::stages, Block::full, Block::empty;
+    using Block::p, Block::order, Block::stages, Block::full, Block::empty, Block::release;
     static_assert(sizeof(T) == 2 || (!TransposedA && TransposedB), "neighbours in memory are along k");
     static constexpr int depth = row_bytes / sizeof(T);  // elements
     static constexpr int panels = BlockN / panel_columns;
@@ -62,6 +62,17 @@ struct TmaSlabs : TmaBlock<Out, BlockN, Stages, Cluster> {
         }
     }
 
+    // For one thread: copies the slabs of all tiles, after the kernel before this one.
+    __device__ void copy(const TensorMap& a, const TensorMap& b) const {
+        wait_for_kernel_before();
+        Turn<Stages> turn;
+        for (unsigned i = blockIdx.x / Cluster; i < order.count; i += gridDim.x / Cluster) {
+            const TileOrder::Place place = order.place(i);
+            copy_pass(a, p.a_batch == 0 ? 0 : place.matrix, b, p.b_batch == 0 ? 0 : place.matrix, place,
+                      turn);
+        }
+    }
+
     // Starts the products of the warpgroup's rows of A with B; they replace the sums if `adds` is false.
     template <class Sum>
     static __device__ __forceinline__ void multiply_slabs(Sum (&sums)[BlockN / 2], const char* stage,
@@ -76,5 +87,34 @@ struct TmaSlabs : TmaBlock<Out, BlockN, Stages, Cluster> {
                 T(), sums, matrix_at(stage + a_from + j * a_step, panel_bytes, 8 * row_bytes),
                 matrix_at(stage + Tiling::a_bytes + j * b_step, panel_bytes, 8 * row_bytes), adds || j > 0);
         commit_products();
+    }
+
+    // Adds the sum of each `SlabsOfSum` of the next slabs to the totals, by the units for floats.
+    template <int SlabsOfSum>
+    __device__ __forceinline__ void add_slabs(float (&totals)[BlockN / 2], int slabs,
+                                              Turn<Stages>& turn) const {
+        float sums[BlockN / 2];
+        for (int left = slabs; left > 0; left -= SlabsOfSum) {
+            int previous = -1;
+            for (int slab = 0; slab < min(left, SlabsOfSum); ++slab, turn.next()) {
+                full[turn.stage].wait(turn.parity);
+                multiply_slabs(sums, stages + turn.stage * Tiling::stage_bytes, slab > 0);
+                wait_for_products<1>();
+                if (previous >= 0) release(previous);
+                previous = turn.stage;
+            }
+            wait_for_products<0>();
+            add_sums(totals, sums, previous);
+        }
+    }
+
+    // Adds sums, of which the products have been waited for. Then the stage may be filled again.
+    __device__ __forceinline__ void add_sums(float (&totals)[BlockN / 2], float (&sums)[BlockN / 2],
+                                             int stage) const {
+#pragma unroll
+        for (float& sum : sums) read_after_waiting(sum);
+        release(stage);
+#pragma unroll
+        for (int j = 0; j < BlockN / 2; ++j) totals[j] += sums[j];
     }
 };

@@ -11,6 +11,7 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 // Matrices in shared memory whose rows have 128 bytes and whose eight chunks of 16 bytes in a row are
 // permuted: chunk x of row r is at x ^ (r % 8). `group` is the distance in bytes from 8 rows to the next 8;
@@ -101,8 +102,8 @@ PRODUCTS(__nv_bfloat16, 64, "128", "bf16", "%64", "%65", "%66")
 PRODUCTS(__nv_bfloat16, 96, "192", "bf16", "%96", "%97", "%98")
 PRODUCTS(__nv_bfloat16, 128, "256", "bf16", "%128", "%129", "%130")
 
-// The same for float, rounded to tf32, and for bytes, of which the sums wrap around. Neighbours in memory
-// have to be along k in both factors.
+// The same for float, rounded to tf32, for 8-bit floats, and for bytes, of which the sums wrap around.
+// Neighbours in memory have to be along k in both factors.
 #define PRODUCTS_ALONG_K(Type, Sum, count, shape, in, at_a, at_b, at_adds, factors)                         \
     template <bool RowsInMemoryA = false, bool ColumnsInMemoryB = false>                                    \
     __device__ __forceinline__ void multiply_add(Type, Sum(&d)[count], unsigned long long a,                \
@@ -117,9 +118,17 @@ PRODUCTS(__nv_bfloat16, 128, "256", "bf16", "%128", "%129", "%130")
 PRODUCTS_ALONG_K(float, float, 64, "m64n128k8.f32.tf32.tf32", "+f", "%64", "%65", "%66", ", 1, 1")
 PRODUCTS_ALONG_K(float, float, 96, "m64n192k8.f32.tf32.tf32", "+f", "%96", "%97", "%98", ", 1, 1")
 PRODUCTS_ALONG_K(float, float, 128, "m64n256k8.f32.tf32.tf32", "+f", "%128", "%129", "%130", ", 1, 1")
+#define FLOAT8_PRODUCTS(Type, type)                                                                         \
+    PRODUCTS_ALONG_K(Type, float, 64, "m64n128k32.f32." type "." type, "+f", "%64", "%65", "%66", ", 1, 1") \
+    PRODUCTS_ALONG_K(Type, float, 96, "m64n192k32.f32." type "." type, "+f", "%96", "%97", "%98", ", 1, 1") \
+    PRODUCTS_ALONG_K(Type, float, 128, "m64n256k32.f32." type "." type, "+f", "%128", "%129", "%130",       \
+                     ", 1, 1")
+FLOAT8_PRODUCTS(__nv_fp8_e4m3, "e4m3")
+FLOAT8_PRODUCTS(__nv_fp8_e5m2, "e5m2")
 PRODUCTS_ALONG_K(unsigned char, int, 64, "m64n128k32.s32.u8.u8", "+r", "%64", "%65", "%66", "")
 PRODUCTS_ALONG_K(unsigned char, int, 128, "m64n256k32.s32.u8.u8", "+r", "%128", "%129", "%130", "")
 
+#undef FLOAT8_PRODUCTS
 #undef PRODUCTS_ALONG_K
 #undef PRODUCTS
 #undef PRODUCT

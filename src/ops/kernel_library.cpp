@@ -55,7 +55,7 @@ bool has_machine_code(const core::Device& device) {
 // The file uses instructions of compute capability 9.0 that later devices lack.
 bool is_for_hopper_alone(const std::string& file) {
     return file == "matmul/10_wgmma" || file == "matmul/11_tma" || file == "matmul/13_wgmma_planes" ||
-           file == "matmul/14_split_floats";
+           file == "matmul/14_split_floats" || file == "matmul/15_float8";
 }
 
 // These files have so many instances of their templates that compiling one instance at its first use is

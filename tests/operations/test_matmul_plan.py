@@ -49,6 +49,9 @@ int main() {
     show({561, 1296, 700}, "float32", "float32");
     for (const char* type : {"int32", "int64"})
         show({1024, 1024, 1024}, type, type);
+    for (const char* out : {"float32", "bfloat16", "float8_e5m2", "float64"})
+        show({1024, 1024, 1024}, "float8_e5m2", out);
+    show({1024, 1024, 1024}, "float8_e4m3fn", "float32", {100, 148});
 }
 """
 
@@ -68,7 +71,9 @@ def test_plan_has_the_launch_of_every_instance(printed):
     launches = [
         line
         for line in printed
-        if not line.startswith((">", "few_rows|", "11_tma|tma<float", "12_", "13_", "14_"))
+        if not line.startswith(
+            (">", "few_rows|", "11_tma|tma<float", "11_tma|tma<__nv_fp8", "12_", "13_", "14_", "15_")
+        )
     ]
     assert sorted(launches) == sorted(
         f"{i.rung}|{i.name}|{i.tile[0]}|{i.tile[1]}|{i.block[0]}|{i.block[1]}|{i.shared}|{i.aligned}"
@@ -101,4 +106,9 @@ def test_plan_chooses_by_the_shape_the_types_and_the_device(printed):
         "08_warp_tiles",
         "13_wgmma_planes",
         "13_wgmma_planes",
+        "15_float8",
+        "15_float8",
+        "03_shared_tiles",
+        "none",
+        "none",
     ]

@@ -16,6 +16,8 @@ TensorMapType map_type(Type type) {
             return TensorMapType::bfloat16;
         case Type::float32:
             return TensorMapType::float32;
+        case Type::float8_e4m3fn:
+        case Type::float8_e5m2:
         case Type::uint8:
             return TensorMapType::uint8;
         case Type::int32:

@@ -45,7 +45,9 @@ constexpr std::array ideas{
          "matrix instructions of a warp"},
     Idea{"wgmma", "float16 or bfloat16; compute capability 9.0",
          "matrix instructions of four warps, which read shared memory by themselves"},
-    Idea{"tma", "float16, bfloat16, or float32 rounded to tf32; compute capability 9.0",
+    Idea{"tma",
+         "float16, bfloat16, float8 (with less precise sums), or float32 rounded to tf32; compute capability "
+         "9.0",
          "the same; TMA copies whole boxes, and blocks stay for many tiles; reads transposed operands as "
          "well"},
     Idea{"byte_planes", "integers of 32 or 64 bits; compute capability 8.0",
@@ -54,6 +56,8 @@ constexpr std::array ideas{
          "the same by matrix instructions of four warps, with copies by TMA"},
     Idea{"split_floats", "float32; compute capability 9.0",
          "tensor cores multiply three bfloat16 parts of the numbers, as precisely as float32"},
+    Idea{"float8", "float8 (both factors of one type); compute capability 9.0",
+         "tensor cores sum 128 products at a time; the float units add these sums"},
 };
 
 // A batch of equal products: one problem, and how often it is repeated.
