@@ -109,7 +109,7 @@ def decode(kind: str, elements: np.ndarray) -> np.ndarray:
 
 def compiled(path: Path, device: cs.Device) -> cs.Module:
     # Only this architecture has wgmma, so NVRTC must be told its name.
-    hopper = path.stem[:2] in ("10", "11", "13", "14") and not device.simulated
+    hopper = path.stem[:2] in ("10", "11", "13", "14", "15") and not device.simulated
     options = ["--gpu-architecture=sm_90a"] if hopper else []
     return cs.Module.from_file(path, options=options, device=device)
 
