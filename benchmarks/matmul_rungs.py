@@ -36,9 +36,14 @@ STORAGE: dict[str, Any] = {
     "double": np.float64,
     "__half": np.float16,
     "__nv_bfloat16": np.uint16,
+    "__nv_fp8_e4m3": np.uint8,
     "signed char": np.int8,
     "int": np.int32,
 }
+# The numbers of __nv_fp8_e4m3 without a sign, in order.
+FLOAT8 = np.array([(e and 8) + f for e in range(16) for f in range(8)][:-1]) * 2.0 ** (
+    np.maximum(np.arange(127) // 8, 1) - 10
+)
 # Simple rungs are measured up to this size.
 LARGEST = {"01": 1024, "02": 2048, "03": 2048, "04": 4096, "05": 4096}
 CACHE = 192 << 20  # bytes that operands take together, three second-level caches
@@ -53,6 +58,11 @@ class Instance(NamedTuple):
     block: tuple[int, int]
     shared: int
     cluster: int = 0  # the blocks of a cluster, for the kernels that take tensor maps
+
+    @property
+    def columns_of_b(self) -> bool:
+        """Is B stored transposed?"""
+        return self.source == "__nv_fp8_e4m3"
 
     @property
     def group(self) -> str:
@@ -79,8 +89,8 @@ def instance(rung: str, name: str) -> Instance | None:
     if kernel == "wgmma":
         n, stages = map(int, parts[2:])
         return Instance(rung, name, parts[0], parts[1], (128, n), (256, 1), stages * 128 * (128 + n))
-    if kernel == "tma":
-        if parts[5:] != ["false", "false"]:
+    if kernel in ("tma", "float8"):
+        if parts[5:] != ["false", "true" if parts[0] == "__nv_fp8_e4m3" else "false"]:
             return None  # for operands that are stored transposed
         n, stages, cluster = map(int, parts[2:5])
         slabs, warps, box = stages * (128 * (128 + n) + 16), 8, 16 * 128
@@ -98,12 +108,17 @@ def encode(kind: str, numbers: np.ndarray) -> np.ndarray:
         return (np.ascontiguousarray(numbers, np.float32).view(np.uint32) >> 16).astype(np.uint16)
     if kind == "signed char":
         return (numbers * 127).astype(np.int8)
+    if kind == "__nv_fp8_e4m3":
+        code = np.searchsorted((FLOAT8[1:] + FLOAT8[:-1]) / 2, abs(numbers))
+        return (code | (numbers < 0) << 7).astype(np.uint8)
     return numbers.astype(STORAGE[kind])
 
 
 def decode(kind: str, elements: np.ndarray) -> np.ndarray:
     if kind == "__nv_bfloat16":
         return (elements.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    if kind == "__nv_fp8_e4m3":
+        return FLOAT8[elements & 0x7F] * np.where(elements >= 0x80, -1, 1)
     return elements.astype(np.float64)
 
 
@@ -163,9 +178,12 @@ def arguments(i: Instance, a: Any, b: Any, c: Any, p: np.ndarray) -> tuple:
         return a, b, c, p
     m, n, k = (int(p[x]) for x in "mnk")
     rows_of_b = 64 if i.tile[1] // 64 % i.cluster == 0 else 64 // i.cluster
+    along_k = 128 // a.itemsize
     views = [
-        (a.reshape(1, m, int(p["a_row"]))[..., :k], (1, 128, 64)),
-        (b.reshape(1, k, int(p["b_row"]))[..., :n], (1, rows_of_b, 64)),
+        (a.reshape(1, m, int(p["a_row"]))[..., :k], (1, 128, along_k)),
+        (b.reshape(1, n, int(p["b_row"]))[..., :k], (1, i.tile[1] // i.cluster, along_k))
+        if i.columns_of_b
+        else (b.reshape(1, k, int(p["b_row"]))[..., :n], (1, rows_of_b, 64)),
         (c.reshape(1, m, int(p["c_row"])), (1, 16, 128 // c.itemsize)),
     ]
     if int(p["c_row"]) * c.itemsize % 16 != 0:  # C has no map; the kernel does not read this one
@@ -205,14 +223,15 @@ def check(rungs: Rungs, m: int, n: int, k: int, stream: cs.Stream) -> tuple[int,
             wide = decode(i.source, a), decode(i.source, b)
             references[i.source] = a, b, wide[0] @ wide[1], abs(wide[0]) @ abs(wide[1])
         a, b, product, magnitude = references[i.source]
-        d_a, d_b = (cs.to_device(padded(x).ravel(), stream=stream) for x in (a, b))
+        stored = padded(a), padded(b.T if i.columns_of_b else b)
+        d_a, d_b = (cs.to_device(x.ravel(), stream=stream) for x in stored)
         poison = np.full(
             (m, n), np.nan if i.out in ("float", "double", "__half") else 0x7FC0 & 0x7F, STORAGE[i.out]
         )
         if i.out == "__nv_bfloat16":
             poison[:] = 0x7FC0
         d_c = cs.to_device(poison.ravel(), stream=stream)
-        p = problem(m, n, k, padded(a).shape[1], padded(b).shape[1], n)
+        p = problem(m, n, k, stored[0].shape[1], stored[1].shape[1], n)
         rungs.launch(i, m, n, stream)(*arguments(i, d_a, d_b, d_c, p))
         c = d_c.to_host(stream=stream).reshape(m, n)
         if i.source == "signed char":
@@ -220,7 +239,7 @@ def check(rungs: Rungs, m: int, n: int, k: int, stream: cs.Stream) -> tuple[int,
             errors[i.name] = 0.0 if good else float("inf")
         else:
             arithmetic = k * (2**-53 if i.source == "double" else 2**-24) + (
-                2**-10 if i.group == "tf32" else 0
+                {"tf32": 2**-10, "__nv_fp8_e4m3": 2**-8}.get(i.group, 0)
             )
             rounding = {"__half": 2**-11, "__nv_bfloat16": 2**-8}.get(
                 i.out, 2**-24 if i.out == "float" else 0
@@ -287,6 +306,8 @@ class Peers:
         numbers = torch.from_numpy(base).cuda()
         kinds = {"__half": torch.float16, "__nv_bfloat16": torch.bfloat16, "tf32": torch.float32}
         kinds["signed char"] = torch.int8
+        if group == "__nv_fp8_e4m3":
+            return "cuBLAS (torch)", self.product_of_float8(numbers.to(torch.float8_e4m3fn), sets)
         numbers = (numbers * (127 if group == "signed char" else 1)).to(kinds[group])
         operands = [(numbers.clone(), numbers.flip(0).contiguous()) for _ in range(sets)]
         out = None if group == "signed char" else [torch.empty_like(numbers) for _ in range(sets)]
@@ -301,6 +322,20 @@ class Peers:
                     torch.mm(a, b, out=out[at % sets])
 
         return "cuBLAS (torch)", product
+
+    def product_of_float8(self, numbers: Any, sets: int) -> Call:
+        """In bfloat16, with the sums of rung 15."""
+        torch = self.torch
+        operands = [(numbers.clone(), numbers.flip(0).contiguous()) for _ in range(sets)]
+        one = torch.ones((), device="cuda")
+        torch.cuda.synchronize()
+
+        def product(at: int) -> None:
+            a, b = operands[at % sets]
+            with torch.cuda.stream(self.torch_stream):
+                torch._scaled_mm(a, b.t(), one, one, out_dtype=torch.bfloat16, use_fast_accum=False)
+
+        return product
 
     def free(self) -> None:
         if self.cupy:
@@ -440,7 +475,10 @@ def main() -> int:
     )
     parser.add_argument("--sizes", nargs="*", type=int, default=[])
     parser.add_argument(
-        "--groups", nargs="*", default=[], help="float, double, __half, __nv_bfloat16, 'signed char', tf32"
+        "--groups",
+        nargs="*",
+        default=[],
+        help="float, double, __half, __nv_bfloat16, __nv_fp8_e4m3, 'signed char', tf32",
     )
     parser.add_argument("--rounds", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=0, help="measure nothing new after so many")
