@@ -19,6 +19,19 @@
 #include "passes.cuh"
 #include "problem.cuh"
 
+// Not a generic lambda: NVRTC takes one for a function of the host.
+template <int Down, int Across, class Act>
+__device__ __forceinline__ void for_each_sum(Act act) {
+#pragma unroll
+    for (int r = 0; r < Down; ++r)
+#pragma unroll
+        for (int s = 0; s < Across; ++s)
+#pragma unroll
+            for (int j = 0; j < 2; ++j)
+#pragma unroll
+                for (int i = 0; i < 4; ++i) act(r, s, j, i);
+}
+
 template <class T, int BlockM, int BlockN, int WarpM, int WarpN, int Stages>
 __device__ __forceinline__ void multiply_planes(const unsigned char* a, const unsigned char* b, T* c,
                                                 const Problem& p) {
@@ -55,16 +68,6 @@ __device__ __forceinline__ void multiply_planes(const unsigned char* a, const un
     // Numbers of 4 bytes stay in `sums`: what wraps around there wraps around in the result.
     constexpr bool wide = size == 8;
     Total totals[wide ? WarpM / 16 : 1][wide ? WarpN / 16 : 1][2][4] = {};
-    const auto for_each_sum = [&](auto&& act) {
-#pragma unroll
-        for (int r = 0; r < WarpM / 16; ++r)
-#pragma unroll
-            for (int s = 0; s < WarpN / 16; ++s)
-#pragma unroll
-                for (int j = 0; j < 2; ++j)
-#pragma unroll
-                    for (int i = 0; i < 4; ++i) act(r, s, j, i);
-    };
     unsigned from_a[2][WarpM / 16][4], from_b[2][WarpN / 16][2][2];
     const auto load = [&](int buffer, const char* stage, int i) {
 #pragma unroll
@@ -111,7 +114,7 @@ __device__ __forceinline__ void multiply_planes(const unsigned char* a, const un
         ++slab;
         if constexpr (wide) {
             if (slab == slabs || slab % most_slabs == 0)
-                for_each_sum([&](int r, int s, int j, int i) {
+                for_each_sum<WarpM / 16, WarpN / 16>([&](int r, int s, int j, int i) {
                     totals[r][s][j][i] += static_cast<unsigned>(sums[r][s][j][i]);
                     sums[r][s][j][i] = 0;
                 });
@@ -119,7 +122,7 @@ __device__ __forceinline__ void multiply_planes(const unsigned char* a, const un
         if (slab < slabs) continue;
         slab = 0;
         if (pass.last_of_level() && pass.level > 0)
-            for_each_sum([&](int r, int s, int j, int i) {
+            for_each_sum<WarpM / 16, WarpN / 16>([&](int r, int s, int j, int i) {
                 if constexpr (wide)
                     totals[r][s][j][i] <<= 8;
                 else

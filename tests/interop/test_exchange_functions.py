@@ -69,6 +69,7 @@ def test_a_read_only_array_is_not_written(device: cs.Device) -> None:
         ours.fill(1)
 
 
+@pytest.mark.no_initcheck("it waits for every kernel")
 def test_our_stream_waits_for_theirs(device: cs.Device) -> None:
     spin(device, 0)  # loads the kernel
     theirs, ours, third = (cs.Stream(non_blocking=True) for _ in range(3))

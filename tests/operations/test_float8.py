@@ -188,6 +188,8 @@ def test_products_of_any_layout(device, of_a, of_b, out):
 @pytest.mark.parametrize(("of_a", "of_b"), PAIRS, ids=str)
 @pytest.mark.parametrize("variant", ["naive", "coalesced", "shared_tiles", "tensor_cores", "wgmma"])
 def test_variants_of_products_take_float8(device, of_a, of_b, variant):
+    if variant == "wgmma" and device.kind == "cuda" and device.compute_capability != (9, 0):
+        pytest.skip("needs compute capability 9.0")
     a, b = filled(of_a, 67, 129), filled(of_b, 129, 35, seed=4)
 
     check_product(cs.matmul(a, b, variant=variant), a, b, np.float32)

@@ -394,6 +394,27 @@ def test_copies_may_arrive_as_late_as_they_are_waited_for(device, kernel):
     check(kernel, c, product, magnitude, 600)
 
 
+# The compiler of users
+
+
+@pytest.mark.gpu_only("simulated devices compile these sources for other tests")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "12_byte_planes",
+        "13_wgmma_planes",
+        "14_split_floats",
+        "15_float8",
+        "add_parts",
+        "to_parts",
+        "to_planes",
+    ],
+)
+def test_nvrtc_compiles_the_kernels_that_only_matmul_launches(device, name):
+    # cs.matmul launches their machine code if the package has it.
+    assert len(cs.Module.from_file(FOLDER / f"{name}.cu").kernels) > 0
+
+
 # The checker
 
 
