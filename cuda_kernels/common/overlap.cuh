@@ -1,9 +1,9 @@
 // Overlaps a launch with the end of the launch before it in its stream. With the attribute programmatic
-// stream serialization, the blocks of a launch start as soon as all blocks of the earlier launch have
-// started, and wait here for the end of that launch. Before they wait, they prefetch the data that they will
-// read to the second-level cache. All writes meet in that cache, so a write of the earlier launch is still
-// seen. For the same reason no data is loaded with __ldg, which assumes that memory does not change while a
-// kernel runs.
+// stream serialization, the blocks of a launch start as soon as all blocks of the earlier launch let them,
+// and wait here for the end of that launch. Without the attribute, nothing here has an effect. Before they
+// wait, reductions prefetch the data that they will read to the second-level cache. All writes meet in that
+// cache, so a write of the earlier launch is still seen. For the same reason no data is loaded with __ldg,
+// which assumes that memory does not change while a kernel runs.
 #pragma once
 
 // Each block prefetches its share of the data that a launch over so many bytes reads first, and then waits.
@@ -24,9 +24,22 @@ __device__ inline void fetch_ahead(const void* data, long long bytes, unsigned p
 #endif
 }
 
-__device__ inline void follow() {
+// The next kernel of the stream may begin once all blocks of this one have called this or have ended. Its own
+// wait makes it safe.
+__device__ __forceinline__ void let_next_kernel_begin() {
 #if __CUDA_ARCH__ >= 900 && !defined(__CUSCOPE_HOST__)
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+// Before this, a kernel that may begin early reads and writes no memory that other kernels write or read.
+__device__ __forceinline__ void wait_for_kernel_before() {
+#if __CUDA_ARCH__ >= 900 && !defined(__CUSCOPE_HOST__)
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
+}
+
+__device__ inline void follow() {
+    let_next_kernel_begin();
+    wait_for_kernel_before();
 }

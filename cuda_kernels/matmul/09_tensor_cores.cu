@@ -18,11 +18,7 @@ __device__ __forceinline__ void multiply_tile(const T* a, const T* b, Out* c, co
     using Part = typename Mma<T>::Part;
     extern __shared__ __align__(16) char stages[];
     select_batch(a, b, p);
-    // If C has few rows, nearly all bytes are B's. The parts of a split k would fetch more than the cache holds.
-    if (BlockM <= 64 && gridDim.z == 1)
-        fetch_ahead(b, ((p.k - 1) * p.b_row + p.n) * static_cast<long long>(sizeof(T)), blockIdx.x,
-                    gridDim.x);
-    follow();
+    wait_for_kernel_before();
     const Corner corner = corner_of_block_in_groups<BlockM, BlockN>(p);
 
     ChunkCopier<T, Tiling, BlockM> copier(a, b, p, corner);
@@ -74,6 +70,7 @@ __device__ __forceinline__ void multiply_tile(const T* a, const T* b, Out* c, co
         }
     }
     wait_for_copies<0>();
+    let_next_kernel_begin();  // not sooner: its blocks would take memory from blocks that still copy
 
     store_warp_tile<Tiling, WarpM, WarpN>(c + blockIdx.z * p.c_batch, p, corner.row + y, corner.column + x,
                                           sums);
@@ -117,4 +114,17 @@ INSTANCE(double, double, 64, 128, 64, 32, 3)
 INSTANCE(double, double, 64, 64, 32, 32, 3)
 INSTANCE(signed char, int, 64, 128, 32, 64, 2)
 INSTANCE(signed char, signed char, 64, 128, 32, 64, 2)
+// C with few rows: B comes from memory as fast as it can if many slabs are under way.
+INSTANCE(__half, __half, 16, 64, 16, 16, 10)
+INSTANCE(__half, __half, 32, 64, 16, 32, 8)
+INSTANCE(__half, __half, 64, 64, 32, 32, 8)
+INSTANCE(__half, float, 16, 64, 16, 16, 10)
+INSTANCE(__half, float, 32, 64, 16, 32, 8)
+INSTANCE(__half, float, 64, 64, 32, 32, 8)
+INSTANCE(__nv_bfloat16, __nv_bfloat16, 16, 64, 16, 16, 10)
+INSTANCE(__nv_bfloat16, __nv_bfloat16, 32, 64, 16, 32, 8)
+INSTANCE(__nv_bfloat16, __nv_bfloat16, 64, 64, 32, 32, 8)
+INSTANCE(__nv_bfloat16, float, 16, 64, 16, 16, 10)
+INSTANCE(__nv_bfloat16, float, 32, 64, 16, 32, 8)
+INSTANCE(__nv_bfloat16, float, 64, 64, 32, 32, 8)
 #endif

@@ -24,12 +24,13 @@ struct Instance {
     int least_capability = 75;                  // ten times the compute capability
     int only_capability = 0;                    // 0: every one from the least on
     bool aligned_a = false, aligned_b = false;  // 16-byte aligned: pointer, row distance and batch distance
-    bool padded_b = false;   // the last row of B must also be readable up to a multiple of 16 bytes
-    bool tf32 = false;       // rounds its factors, so it is used only on request
-    bool fast_sums = false;  // keeps fewer bits of its sums, so it is used only on request
-    int resident = 1;        // blocks that a multiprocessor holds
-    double efficiency = 0;   // rate of a full multiprocessor, relative to others of the type
-    bool few_rows = false;   // for C of at most tile_m rows: memory is its limit
+    bool padded_b = false;    // the last row of B must also be readable up to a multiple of 16 bytes
+    bool tf32 = false;        // rounds its factors, so it is used only on request
+    bool fast_sums = false;   // keeps fewer bits of its sums, so it is used only on request
+    int resident = 1;         // blocks that a multiprocessor holds
+    double efficiency = 0;    // rate of a full multiprocessor, relative to others of the type
+    double slab_seconds = 0;  // for 128 bytes of k, if a block does not wait for memory; 0: not measured
+    bool few_rows = false;    // for C of at most tile_m rows: memory is its limit
     // It waits for the kernel before it itself, so that its launch may overlap the end of that kernel, if the
     // device can do that. Kernels with boxes do, too.
     bool follows = false;
@@ -186,6 +187,7 @@ inline void add_warp_tiles(std::vector<Instance>& to) {
 struct TensorCores {
     int block_m, block_n, warp_m, warp_n, stages, resident;
     double efficiency;
+    double slab_seconds = 0;
 };
 
 // The efficiencies come from the same measurement.
@@ -194,15 +196,22 @@ inline constexpr TensorCores large{128, 256, 64, 64, 3, 1, 1.0}, medium{128, 128
     large_doubles{128, 128, 64, 32, 3, 1, 1.7}, medium_doubles{64, 128, 64, 32, 3, 1, 1.68},
     small_doubles{64, 64, 32, 32, 3, 2, 1.5};
 
+// For C with few rows, of half precision. They are limited by B's way from memory, or by the slabs of a tile,
+// which follow each other: so many of them are under way that the first limit is reached on an H200 from
+// about 64 columns for each multiprocessor on. The efficiencies are estimates from the bytes that a block
+// loads.
+inline constexpr TensorCores rows_16{16, 64, 16, 16, 10, 2, 0.30, 0.18e-6},
+    rows_32{32, 64, 16, 32, 8, 2, 0.60, 0.21e-6}, rows_64{64, 64, 32, 32, 8, 1, 0.80, 0.28e-6};
+
 inline void add_tensor_cores(std::vector<Instance>& to) {
     struct Kind {
         std::string_view in, out;
         std::vector<TensorCores> shapes;
     };
-    const std::vector<Kind> kinds{{"float16", "float16", {large, medium, small}},
-                                  {"float16", "float32", {large, small}},
-                                  {"bfloat16", "bfloat16", {large, medium, small}},
-                                  {"bfloat16", "float32", {large, small}},
+    const std::vector<Kind> kinds{{"float16", "float16", {large, medium, small, rows_16, rows_32, rows_64}},
+                                  {"float16", "float32", {large, small, rows_16, rows_32, rows_64}},
+                                  {"bfloat16", "bfloat16", {large, medium, small, rows_16, rows_32, rows_64}},
+                                  {"bfloat16", "float32", {large, small, rows_16, rows_32, rows_64}},
                                   {"float32", "float32", {medium, small}},
                                   {"float64", "float64", {large_doubles, medium_doubles, small_doubles}},
                                   {"int8", "int32", {large, medium, small_bytes}},
@@ -229,6 +238,7 @@ inline void add_tensor_cores(std::vector<Instance>& to) {
                           .tf32 = kind.in == "float32",
                           .resident = t.resident,
                           .efficiency = t.efficiency,
+                          .slab_seconds = t.slab_seconds,
                           .follows = true});
         }
 }

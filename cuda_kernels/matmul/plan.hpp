@@ -86,6 +86,8 @@ inline Split split_of(long long k, long long parts, long long unit) {
     return best;
 }
 
+inline constexpr double slab_bytes = 128;  // of k, in a slab of A or B
+
 // Seconds of a product of `shape` in one launch.
 inline double seconds(const Instance& i, const Shape& shape, const Device& device) {
     const double blocks = static_cast<double>(i.blocks(shape.m, shape.n)) * static_cast<double>(shape.batch);
@@ -97,22 +99,24 @@ inline double seconds(const Instance& i, const Shape& shape, const Device& devic
         return k * static_cast<double>(shape.batch) * static_cast<double>(shape.n) * size / bytes_per_second /
                busy;
     }
-    // The slabs of a tile follow each other. On an H200, 128 bytes of k take so long, however few tiles there
-    // are.
     const double bytes = (static_cast<double>(shape.m) + static_cast<double>(shape.n)) * k *
                          static_cast<double>(shape.batch) * size;
-    const double slab = size > 2       ? 0.6e-6
-                        : bytes > 40e6 ? 0.47e-6
-                                       : 0.4e-6;  // longer if not from the second-level cache
-    constexpr double slab_bytes = 128;
-    return std::max(cost(i, shape, device) * k / multiplications_per_second(i.in),
-                    k * size / slab_bytes * slab);
+    constexpr double bytes_per_second = 4.0e12;
+    // The slabs of a tile follow each other. On an H200, 128 bytes of k take so long, however few tiles there
+    // are; longer if they do not come from the second-level cache.
+    double slab = size > 2 ? 0.6e-6 : bytes > 40e6 ? 0.47e-6 : 0.4e-6, rounds = 1;
+    if (i.slab_seconds > 0)
+        slab = i.slab_seconds, rounds = std::ceil(blocks / (device.multiprocessors * i.resident));
+    return std::max({cost(i, shape, device) * k / multiplications_per_second(i.in),
+                     rounds * k * size / slab_bytes * slab, bytes / bytes_per_second});
 }
 
 // The same, and the additions if k is split.
 inline double seconds(const Instance& i, const Shape& shape, const Split& split, const Device& device) {
     if (split.parts() == 1) return seconds(i, shape, device);
-    constexpr double launch = 7.5e-6, bytes_per_second = 2.5e12;  // the launch as called from Python
+    // The launch as called from Python. After a kernel that takes longer than the calls, it takes less.
+    const double launch = i.slab_seconds > 0 ? 3.5e-6 : 7.5e-6;
+    constexpr double bytes_per_second = 2.5e12;
     const double bytes = 2.0 * element(i.out)->size * split.parts() * static_cast<double>(shape.m) *
                          static_cast<double>(shape.n);
     double time =
@@ -158,11 +162,11 @@ inline Choice choose_split(const Shape& shape, std::string_view type, const Devi
     if (shape.batch != 1 || multiplications_per_second(type) == 0) return best;
     const int size = element(type)->size;
     const long long unit = 128 / size, most = shape.k / (8 * unit);  // a part has eight slabs or more
-    double time = 0.82 * seconds(whole, shape, device);
+    double time = (whole.slab_seconds > 0 ? 0.92 : 0.82) * seconds(whole, shape, device);
     for (const Instance& i : instances()) {
         if (i.few_rows ? shape.m > i.tile_m
-                       : i.efficiency == 0 || i.tf32 || i.fast_sums || i.parts || i.tile_m == 16)
-            continue;  // tiles of 16 rows are for products that need no split
+                       : i.efficiency == 0 || i.tf32 || i.fast_sums || i.parts || i.block_y > 1)
+            continue;  // the simplest rungs are for products that need no split
         if (i.in != type || i.out != sum_type(type) || !runs_on(i, device)) continue;
         if (!in_packs && (i.aligned_b || i.aligned_a)) continue;
         const long long blocks = i.blocks(shape.m, shape.n);

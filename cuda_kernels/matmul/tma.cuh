@@ -4,6 +4,8 @@
 // extents are read as zero and are not written.
 #pragma once
 
+#include "../common/overlap.cuh"
+
 // cuTensorMapEncodeTiled fills it. A kernel takes it as a `const __grid_constant__` parameter.
 struct alignas(64) TensorMap {
     unsigned long long words[16];
@@ -120,13 +122,4 @@ __device__ __forceinline__ void give_registers() {
 template <int Count>
 __device__ __forceinline__ void take_registers() {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Count));
-}
-
-// With programmatic dependent launch, the next kernel of the stream may begin while blocks of this one still
-// run. Its own wait makes it safe. Without, both do nothing.
-__device__ __forceinline__ void let_next_kernel_begin() {
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
-__device__ __forceinline__ void wait_for_kernel_before() {
-    asm volatile("griddepcontrol.wait;" ::: "memory");
 }

@@ -11,8 +11,8 @@
 //   partials      lanes * strip_columns<P> * sizeof(Value) bytes a block, 16-byte aligned, with any content
 #pragma once
 
-#include "exchange.cuh"
 #include "../common/overlap.cuh"
+#include "exchange.cuh"
 
 constexpr int columns_threads = 256;
 

@@ -1,8 +1,8 @@
 // A contiguous span of memory, shared by parts * width threads, in vectors of 16 bytes.
 #pragma once
 
-#include "exchange.cuh"
 #include "../common/overlap.cuh"
+#include "exchange.cuh"
 
 template <class Element>
 struct Span {

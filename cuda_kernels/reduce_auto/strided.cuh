@@ -7,8 +7,8 @@
 // slots: for splits > 1, as in whole.cuh; otherwise not read.
 #pragma once
 
-#include "exchange.cuh"
 #include "../common/overlap.cuh"
+#include "exchange.cuh"
 
 constexpr int strided_threads = 256, strided_loads = 8;
 

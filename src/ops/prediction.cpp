@@ -56,6 +56,20 @@ double bandwidth_of(const DeviceProperties& properties) {
     return std::max(1.0, 2e3 * properties.memory_clock_rate * properties.memory_bus_width / 8);
 }
 
+// Of a kernel for C with few rows, without its launch: the slabs of a tile follow each other, or B comes from
+// memory at its full rate.
+double seconds_of_slabs(const DeviceProperties& properties, const matmul::Instance& instance,
+                        const matmul::Shape& shape, double blocks) {
+    constexpr double share = 0.84;  // of the bandwidth, measured on an H200
+    const double bytes_of_k = static_cast<double>(shape.k) * matmul::element(instance.in)->size;
+    const double bytes =
+        static_cast<double>(shape.m + shape.n) * bytes_of_k * static_cast<double>(shape.batch);
+    const double at_once = std::max(1, properties.multiprocessor_count) * instance.resident;
+    const double slabs = std::ceil(blocks / at_once) * std::ceil(bytes_of_k / matmul::slab_bytes);
+    const double scale = measured_clock / std::max(1, properties.clock_rate);
+    return std::max(bytes / (share * bandwidth_of(properties)), slabs * instance.slab_seconds * scale);
+}
+
 }  // namespace
 
 std::int64_t predict_matmul(const core::Device& device, const matmul::Instance& instance,
@@ -71,9 +85,12 @@ std::int64_t predict_matmul(const core::Device& device, const matmul::Instance& 
         return static_cast<std::int64_t>(matmul_launch_microseconds * 1e3 +
                                          bytes / (share * bandwidth_of(properties)) * 1e9);
     }
-    if (known == nullptr) return -1;
     const double blocks =
         static_cast<double>(instance.blocks(shape.m, shape.n)) * static_cast<double>(shape.batch);
+    if (known == nullptr && instance.slab_seconds > 0)
+        return static_cast<std::int64_t>(matmul_launch_microseconds * 1e3 +
+                                         1e9 * seconds_of_slabs(properties, instance, shape, blocks));
+    if (known == nullptr) return -1;
     const double each = std::ceil(blocks / std::max(1, properties.multiprocessor_count));
     const double rate = known->fill + (1 - known->fill) * std::min(1.0, each / instance.resident);
     const double scale = longer * measured_clock / std::max(1, properties.clock_rate);
