@@ -5,7 +5,8 @@
 # docs/gpu-report.md with the results (and copies it to $OUT if that is set). $STEPS is a folder that keeps the results of
 # one part for the next. No network is needed: pybind11 and scikit-build-core are installed, or are wheels in the folder
 # $WHEELS. $WHEEL is a wheel of cuscope for this Python, to be installed without a build. A step that fails or takes too
-# long does not end the other steps. $COMMIT names the commit if there is no .git. A call takes at most $LIMIT seconds.
+# long does not end the other steps. $PARTS names parts of the tests for `checks` and `initchecks`; by default they run
+# all. $COMMIT names the commit if there is no .git. A call takes at most $LIMIT seconds.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -119,7 +120,7 @@ declare -A parts=(
 
 checks() {
     local part
-    for part in "${!parts[@]}"; do
+    for part in ${PARTS:-${!parts[@]}}; do
         # shellcheck disable=SC2086  # several folders
         check "memcheck_$part" "$memcheck" "not counts_memory" ${parts[$part]} >/dev/null &
     done
@@ -135,7 +136,7 @@ checks() {
 # Apart from the others: beside many processes, initcheck reports copies of memory that kernels have written.
 initchecks() {
     local part
-    for part in "${!parts[@]}"; do
+    for part in ${PARTS:-${!parts[@]}}; do
         # shellcheck disable=SC2086  # several folders
         [ "$part" = executor ] ||
             check "initcheck_$part" initcheck "not counts_memory and not no_initcheck" ${parts[$part]} >/dev/null &
