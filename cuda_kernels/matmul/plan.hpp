@@ -101,14 +101,17 @@ inline double seconds(const Instance& i, const Shape& shape, const Device& devic
     }
     const double bytes = (static_cast<double>(shape.m) + static_cast<double>(shape.n)) * k *
                          static_cast<double>(shape.batch) * size;
+    // The larger operand of a narrow product comes from memory once. For others this says little.
     constexpr double bytes_per_second = 4.0e12;
+    const double memory =
+        i.slab_seconds > 0 || std::min(shape.m, shape.n) <= 64 ? bytes / bytes_per_second : 0;
     // The slabs of a tile follow each other. On an H200, 128 bytes of k take so long, however few tiles there
     // are; longer if they do not come from the second-level cache.
     double slab = size > 2 ? 0.6e-6 : bytes > 40e6 ? 0.47e-6 : 0.4e-6, rounds = 1;
     if (i.slab_seconds > 0)
         slab = i.slab_seconds, rounds = std::ceil(blocks / (device.multiprocessors * i.resident));
     return std::max({cost(i, shape, device) * k / multiplications_per_second(i.in),
-                     rounds * k * size / slab_bytes * slab, bytes / bytes_per_second});
+                     rounds * k * size / slab_bytes * slab, memory});
 }
 
 // The same, and the additions if k is split.

@@ -28,12 +28,15 @@ def on_a_simulated_device():
 # byte_planes makes the accesses of tensor_cores ten times over, which takes half a minute.
 @pytest.mark.parametrize("variant", [v.name for v in cs.matmul.variants() if v.name != "byte_planes"])
 def test_matrix_products_of_the_package(variant):
-    dtype = {"wgmma": np.float16, "tma": np.float16, "wgmma_planes": np.int32}.get(variant, np.float32)
+    float8 = pytest.importorskip("ml_dtypes").float8_e4m3fn if variant == "float8" else None
+    dtypes = {"float8": float8, "wgmma": np.float16, "tma": np.float16, "wgmma_planes": np.int32}
+    dtype = dtypes.get(variant, np.float32)
     x = (10 * np.random.default_rng(0).random((40, 24), dtype=np.float32)).astype(dtype)
     with cs.check() as report:
         a, b = cs.to_device(x), cs.to_device(np.ascontiguousarray(x.T))
         product = cs.matmul(a, b, variant=variant).to_host()
-    assert np.allclose(product, x @ x.T, rtol=0.02)
+    exact = x.astype(np.float32)
+    assert np.allclose(product, exact @ exact.T, rtol=0.02)
     assert report.findings == [], str(report)
     assert report.launches + len(report.unchecked) >= 1
 
