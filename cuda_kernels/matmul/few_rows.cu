@@ -81,5 +81,4 @@ INSTANCE(float, 8)
 INSTANCE(double, 1)
 INSTANCE(double, 8)
 INSTANCE(__half, 1)
-INSTANCE(__nv_bfloat16, 1)
 #endif

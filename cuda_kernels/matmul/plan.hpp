@@ -108,8 +108,10 @@ inline double seconds(const Instance& i, const Shape& shape, const Device& devic
     // The slabs of a tile follow each other. On an H200, 128 bytes of k take so long, however few tiles there
     // are; longer if they do not come from the second-level cache.
     double slab = size > 2 ? 0.6e-6 : bytes > 40e6 ? 0.47e-6 : 0.4e-6, rounds = 1;
-    if (i.slab_seconds > 0)
-        slab = i.slab_seconds, rounds = std::ceil(blocks / (device.multiprocessors * i.resident));
+    if (i.slab_seconds > 0) {
+        slab = i.slab_seconds;
+        rounds = std::ceil(blocks / (device.multiprocessors * i.resident));
+    }
     return std::max({cost(i, shape, device) * k / multiplications_per_second(i.in),
                      rounds * k * size / slab_bytes * slab, memory});
 }
@@ -117,7 +119,8 @@ inline double seconds(const Instance& i, const Shape& shape, const Device& devic
 // The same, and the additions if k is split.
 inline double seconds(const Instance& i, const Shape& shape, const Split& split, const Device& device) {
     if (split.parts() == 1) return seconds(i, shape, device);
-    // The launch as called from Python. After a kernel that takes longer than the calls, it takes less.
+    // The launch as called from Python. The host makes it while a product of few rows still runs; 3.5 us are
+    // an estimate for the rest of it.
     const double launch = i.slab_seconds > 0 ? 3.5e-6 : 7.5e-6;
     constexpr double bytes_per_second = 2.5e12;
     const double bytes = 2.0 * element(i.out)->size * split.parts() * static_cast<double>(shape.m) *
@@ -165,6 +168,7 @@ inline Choice choose_split(const Shape& shape, std::string_view type, const Devi
     if (shape.batch != 1 || multiplications_per_second(type) == 0) return best;
     const int size = element(type)->size;
     const long long unit = 128 / size, most = shape.k / (8 * unit);  // a part has eight slabs or more
+    // Times of slabs were measured for each tile, so they are trusted more than the others.
     double time = (whole.slab_seconds > 0 ? 0.92 : 0.82) * seconds(whole, shape, device);
     for (const Instance& i : instances()) {
         if (i.few_rows ? shape.m > i.tile_m

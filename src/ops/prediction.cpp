@@ -26,8 +26,8 @@ constexpr double measured_clock = 1980e3, measured_multiprocessors = 132,
                  measured_bandwidth = 2.0 * 3201e3 * 6016 / 8;
 
 // The measured kernel that stands for one that was not measured, and how long that one takes in comparison:
-// its float version, in proportion to the element's size; for float8 with TMA, the kernel of rung 11 that
-// multiplies bfloat16 in tiles of the same size.
+// the float version of the kernel, in proportion to the element's size; for float8 with TMA, the kernel of
+// rung 11 that multiplies bfloat16 in tiles of the same size.
 std::pair<std::string, double> similar_to(const matmul::Instance& instance) {
     const std::string& kernel = instance.kernel;
     const int size = matmul::element(instance.in)->size;
@@ -87,10 +87,11 @@ std::int64_t predict_matmul(const core::Device& device, const matmul::Instance& 
     }
     const double blocks =
         static_cast<double>(instance.blocks(shape.m, shape.n)) * static_cast<double>(shape.batch);
-    if (known == nullptr && instance.slab_seconds > 0)
+    if (known == nullptr) {
+        if (instance.slab_seconds == 0) return -1;
         return static_cast<std::int64_t>(matmul_launch_microseconds * 1e3 +
                                          1e9 * seconds_of_slabs(properties, instance, shape, blocks));
-    if (known == nullptr) return -1;
+    }
     const double each = std::ceil(blocks / std::max(1, properties.multiprocessor_count));
     const double rate = known->fill + (1 - known->fill) * std::min(1.0, each / instance.resident);
     const double scale = longer * measured_clock / std::max(1, properties.clock_rate);

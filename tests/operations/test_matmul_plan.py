@@ -52,6 +52,12 @@ int main() {
     for (const char* out : {"float32", "bfloat16", "float8_e5m2", "float64"})
         show({1024, 1024, 1024}, "float8_e5m2", out);
     show({1024, 1024, 1024}, "float8_e4m3fn", "float32", {100, 148});
+    show({1, 8192, 8192}, "float16", "float16", {75, 40, 64 << 10});
+    for (const Shape& shape : {Shape{16, 8192, 8192}, {32, 8192, 8192}, {64, 8192, 8192}, {16, 2048, 8192},
+                               {256, 256, 65536}}) {
+        const Choice choice = choose(shape, "bfloat16", "bfloat16", {});
+        std::printf("tile %d %d parts %d\n", choice.instance->tile_m, choice.instance->tile_n, choice.split.parts());
+    }
 }
 """
 
@@ -72,7 +78,7 @@ def test_plan_has_the_launch_of_every_instance(printed):
         line
         for line in printed
         if not line.startswith(
-            (">", "few_rows|", "11_tma|tma<float", "11_tma|tma<__nv_fp8", "12_", "13_", "14_", "15_")
+            (">", "tile ", "few_rows|", "11_tma|tma<float", "11_tma|tma<__nv_fp8", "12_", "13_", "14_", "15_")
         )
     ]
     assert sorted(launches) == sorted(
@@ -111,4 +117,15 @@ def test_plan_chooses_by_the_shape_the_types_and_the_device(printed):
         "03_shared_tiles",
         "none",
         "none",
+        "few_rows",
+    ]
+
+
+def test_plan_takes_as_few_rows_as_the_product_has_and_splits_k_if_it_has_few_columns(printed):
+    assert [line for line in printed if line.startswith("tile")] == [
+        "tile 16 64 parts 1",
+        "tile 32 64 parts 1",
+        "tile 64 64 parts 1",
+        "tile 16 64 parts 4",
+        "tile 128 256 parts 64",
     ]

@@ -49,7 +49,7 @@ def few_rows(device, kind, rows, m, n, k, parts):
     return c.to_host(), expected
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", ["float", "double", "__half"])
 @pytest.mark.parametrize(
     ("m", "n", "k", "parts"), [(1, 1, 1, 1), (1, 700, 33, 2), (1, 64, 300, 3), (1, 130, 8, 1)]
 )

@@ -166,8 +166,8 @@ plan::Shape shape_of(const Array& c, std::int64_t k) {
     return shape;
 }
 
-// The element types of a product: those that a kernel may take for both factors, the best one first, and that
-// of the result. Kernels take float8 as it is, or as float16, which holds every float8.
+// The element types of a product: the types that a kernel may take for both factors, the best one first, and
+// the type of the result. Kernels take float8 as it is, or as float16, which holds every float8.
 struct Types {
     std::vector<Type> factors;
     Type out;
@@ -180,7 +180,7 @@ struct Types {
     bool are_alike() const { return factors.size() == 1; }
 };
 
-// How a product is computed: from factors of which type, by which kernels.
+// The type of the factors, and the kernel that multiplies them.
 struct Way {
     Type factors{};
     plan::Choice choice;
@@ -352,7 +352,7 @@ Launches launches_of(const plan::Instance& instance, core::Device& device, const
               .block = {static_cast<unsigned>(instance.block_x), static_cast<unsigned>(instance.block_y), 1},
               .dynamic_shared_bytes = shared,
               .duration_ns = predict_matmul(device, instance, {p.m, p.n, p.k, at_once}),
-              .overlapping = instance.boxes || instance.follows}});
+              .overlapping = instance.follows}});
     }
     if (instance.planes) made.planes = Planes::of(device, c.type, instance);
     return made;
@@ -381,7 +381,7 @@ Launches box_launches_of(const plan::Instance& instance, core::Device& device, c
                              .block = {static_cast<unsigned>(instance.block_x), 1, 1},
                              .dynamic_shared_bytes = shared,
                              .duration_ns = predict_matmul(device, instance, {p.m, p.n, p.k, at_once}),
-                             .overlapping = true}});
+                             .overlapping = instance.follows}});
     }
     if (instance.parts)
         made.parts = Parts::of(device, instance, transposed_a, transposed_b);
@@ -511,7 +511,8 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
             return automatic ? choose(device, types, shape, packs)
                              : way_of(std::string(variant), shape, types, packs, device);
         };
-        // Of float8, all kernels but the one that reads it in packs need a copy.
+        // The kernels for float8 get a copy where they cannot read an operand, so its alignment does not
+        // matter.
         Way chosen{c.type, {}};
         if (!types.are_alike()) chosen = way(true);
         const Type factors = chosen.factors;

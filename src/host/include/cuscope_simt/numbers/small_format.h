@@ -23,9 +23,9 @@ struct BitsOf<2> {
     using type = unsigned short;
 };
 
-// A format like the formats of IEEE 754, with so many bits of exponent and fraction. That with 4 and 3 has no
-// infinity, like E4M3 of CUDA and float8_e4m3fn of ml_dtypes: the greatest exponent has numbers, too, and all
-// bits set are NaN.
+// A format like the formats of IEEE 754, with so many bits of exponent and fraction. The format with 4 and 3
+// has no infinity, like E4M3 of CUDA and float8_e4m3fn of ml_dtypes: the greatest exponent has numbers, too,
+// and all bits set are NaN.
 template <int exponent_bits, int fraction_bits, NaN nan = NaN::of_gpu>
 struct SmallFormat {
     static constexpr int width = 1 + exponent_bits + fraction_bits;
@@ -36,7 +36,7 @@ struct SmallFormat {
     static constexpr unsigned not_a_number = sign_bit - 1;  // the NaN that a GPU makes
     static constexpr bool has_infinity = exponent_bits != 4 || fraction_bits != 3;
     static constexpr unsigned infinity = ((1u << exponent_bits) - 1) << fraction_bits;
-    // What a number becomes that is too large. All greater codes are NaN.
+    // The bits of a number that is too large: infinity, or NaN if there is none. All greater bits are NaN.
     static constexpr unsigned overflow = has_infinity ? infinity : not_a_number;
     static constexpr int most = has_infinity ? bias : bias + 1;  // the greatest exponent
 
@@ -98,7 +98,7 @@ struct SmallFormat {
         return as_float(sign | (rest >= overflow ? 0x7f800000u | wide : wide + ((127u - bias) << 23)));
     }
 
-    // Is this what a number becomes that is too large?
+    // Are these the bits of a number that was too large?
     static constexpr bool is_overflow(Bits number) { return (number & (sign_bit - 1)) == overflow; }
 
   private:
