@@ -6,6 +6,7 @@
 // Launch: blocks of 256 threads, of which `groups` (a power of two up to 8) share an element. Group g adds
 // the parts g, g + groups, ... The grid has a block for every 256 / groups elements; no dynamic shared
 // memory.
+#include "../common/overlap.cuh"
 #include "mma_stores.cuh"
 
 template <class Sum>
@@ -23,6 +24,7 @@ template <class Sum, class Out>
 __global__ void __launch_bounds__(threads)
     add_parts(const Sum* parts, Out* c, int m, int n, long long c_row, int count, int groups) {
     __shared__ Sum sums[threads];
+    follow();
     const int lanes = threads / groups, lane = static_cast<int>(threadIdx.x) % lanes,
               group = static_cast<int>(threadIdx.x) / lanes;
     const long long elements = static_cast<long long>(m) * n,

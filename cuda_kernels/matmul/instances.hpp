@@ -32,6 +32,7 @@ struct Instance {
     double efficiency = 0;    // rate of a full multiprocessor, relative to others of the type
     double slab_seconds = 0;  // for 128 bytes of k, if a block does not wait for memory; 0: not measured
     bool few_rows = false;    // for C of at most tile_m rows: memory is its limit
+    int most_rows = 0;        // of C, for which it is chosen; 0: any number
     // The kernel itself waits for the kernel before it, so its launch may overlap the end of that kernel.
     bool follows = false;
     // Reads and writes boxes, by tensor maps. It is launched with no more blocks than the device holds, and
@@ -81,9 +82,19 @@ inline const ElementName* element(std::string_view name) {
 namespace detail {
 
 // Of the types that sum larger tiles one number at a time: where such tiles are few or nearly empty, these
-// are faster, by up to 2.7 times.
+// are faster, by up to 2.7 times. For floats that is so only if the larger tiles load one number at a time,
+// too (choose() in plan.hpp).
 inline double shared_tiles_efficiency(std::string_view type) {
+    if (type == "float32") return 0.2;
+    if (type == "float64") return 0.12;
     return type == "int32" ? 0.146 : type == "int64" ? 0.073 : 0;
+}
+
+// The same types: the time of a slab if tiles load one number at a time.
+inline double narrow_slab_seconds(std::string_view type, bool warp_tiles) {
+    if (type == "float32") return warp_tiles ? 1.2e-6 : 0.8e-6;
+    if (type == "float64") return warp_tiles ? 0.9e-6 : 0.45e-6;
+    return 0;
 }
 
 inline void add_simple(std::vector<Instance>& to) {
@@ -101,7 +112,8 @@ inline void add_simple(std::vector<Instance>& to) {
                           .resident = 8,
                           .efficiency = std::string_view(rung) == "03_shared_tiles"
                                             ? shared_tiles_efficiency(element_names[i].numpy)
-                                            : 0});
+                                            : 0,
+                          .slab_seconds = narrow_slab_seconds(element_names[i].numpy, false)});
     for (const std::string_view type : {"float32", "float64"}) {
         const std::string of = "<" + std::string(element(type)->cpp) + ">";
         to.push_back({.rung = "04_thread_tile_1d",
@@ -180,7 +192,8 @@ inline void add_warp_tiles(std::vector<Instance>& to) {
                       .aligned_b = t.width > 1,
                       .padded_b = t.width > 1,
                       .resident = t.resident,
-                      .efficiency = t.efficiency});
+                      .efficiency = t.efficiency,
+                      .slab_seconds = t.width > 1 ? 0 : narrow_slab_seconds(t.type, true)});
     }
 }
 
@@ -188,6 +201,7 @@ struct TensorCores {
     int block_m, block_n, warp_m, warp_n, stages, resident;
     double efficiency;
     double slab_seconds = 0;
+    int most_rows = 0;
 };
 
 // The efficiencies come from the same measurement.
@@ -200,21 +214,23 @@ inline constexpr TensorCores large{128, 256, 64, 64, 3, 1, 1.0}, medium{128, 128
 // one block for each multiprocessor of an H200 on, the bandwidth of the memory is the limit. The efficiencies
 // are estimates from the bytes that a block loads.
 inline constexpr TensorCores rows_16{16, 64, 16, 16, 10, 2, 0.30, 0.18e-6},
-    rows_32{32, 64, 16, 32, 8, 2, 0.60, 0.21e-6}, rows_64{64, 64, 32, 32, 8, 1, 0.80, 0.28e-6};
+    rows_32{32, 64, 16, 32, 8, 2, 0.60, 0.21e-6}, rows_64{64, 64, 32, 32, 8, 1, 0.80, 0.28e-6},
+    wide_rows_64{64, 128, 32, 32, 6, 1, 1.18, 0.35e-6, 64};
 
 inline void add_tensor_cores(std::vector<Instance>& to) {
     struct Kind {
         std::string_view in, out;
         std::vector<TensorCores> shapes;
     };
-    const std::vector<Kind> kinds{{"float16", "float16", {large, medium, small, rows_16, rows_32, rows_64}},
-                                  {"float16", "float32", {large, small, rows_16, rows_32, rows_64}},
-                                  {"bfloat16", "bfloat16", {large, medium, small, rows_16, rows_32, rows_64}},
-                                  {"bfloat16", "float32", {large, small, rows_16, rows_32, rows_64}},
-                                  {"float32", "float32", {medium, small}},
-                                  {"float64", "float64", {large_doubles, medium_doubles, small_doubles}},
-                                  {"int8", "int32", {large, medium, small_bytes}},
-                                  {"int8", "int8", {large, medium, small_bytes}}};
+    const std::vector<Kind> kinds{
+        {"float16", "float16", {large, medium, small, rows_16, rows_32, rows_64, wide_rows_64}},
+        {"float16", "float32", {large, small, rows_16, rows_32, rows_64}},
+        {"bfloat16", "bfloat16", {large, medium, small, rows_16, rows_32, rows_64, wide_rows_64}},
+        {"bfloat16", "float32", {large, small, rows_16, rows_32, rows_64}},
+        {"float32", "float32", {medium, small}},
+        {"float64", "float64", {large_doubles, medium_doubles, small_doubles}},
+        {"int8", "int32", {large, medium, small_bytes}},
+        {"int8", "int8", {large, medium, small_bytes}}};
     for (const Kind& kind : kinds)
         for (const TensorCores& t : kind.shapes) {
             std::string kernel = "tensor_cores<" + std::string(element(kind.in)->cpp) + ", " +
@@ -238,6 +254,7 @@ inline void add_tensor_cores(std::vector<Instance>& to) {
                           .resident = t.resident,
                           .efficiency = t.efficiency,
                           .slab_seconds = t.slab_seconds,
+                          .most_rows = t.most_rows,
                           .follows = true});
         }
 }
@@ -315,6 +332,8 @@ inline void add_tma(std::vector<Instance>& to) {
     };
     for (const auto& [in, out] : {Kind{"float16", "float16"},
                                   {"bfloat16", "bfloat16"},
+                                  {"float16", "float32"},
+                                  {"bfloat16", "float32"},
                                   {"float32", "float32"},
                                   {"float8_e4m3fn", "float32"},
                                   {"float8_e4m3fn", "bfloat16"},
@@ -322,6 +341,7 @@ inline void add_tma(std::vector<Instance>& to) {
                                   {"float8_e5m2", "bfloat16"}})
         for (const Tma& t : tma) {
             const bool tf32 = in == "float32", float8 = element(in)->size == 1;
+            if (in != out && !float8 && (t.block_n != 256 || t.cluster == 1)) continue;  // for splits of k
             if (((tf32 || float8) && t.cluster == 1) || (float8 && t.block_n == 192)) continue;
             Instance made =
                 with_boxes("11_tma", "tma<" + cpp(in) + ", " + cpp(out) + ", " + text(t) + ", false, false>",

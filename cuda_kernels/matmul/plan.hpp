@@ -88,7 +88,7 @@ inline Split split_of(long long k, long long parts, long long unit) {
 
 inline constexpr double slab_bytes = 128;  // of k, in a slab of A or B
 
-// Seconds of a product of `shape` in one launch.
+// The device's seconds for a product of `shape` in one launch.
 inline double seconds(const Instance& i, const Shape& shape, const Device& device) {
     const double blocks = static_cast<double>(i.blocks(shape.m, shape.n)) * static_cast<double>(shape.batch);
     const double k = static_cast<double>(shape.k), size = element(i.in)->size;
@@ -116,12 +116,17 @@ inline double seconds(const Instance& i, const Shape& shape, const Device& devic
                      rounds * k * size / slab_bytes * slab, memory});
 }
 
+// The host's time for a product, in calls from Python on an H200. With a split it allocates memory for the
+// parts, and launches two or three kernels. While it does so, a short product has ended.
+inline double host_seconds(const Split& split) {
+    return split.parts() == 1 ? 4e-6 : split.rest == 0 ? 10e-6 : 15e-6;
+}
+
 // The same, and the additions if k is split.
 inline double seconds(const Instance& i, const Shape& shape, const Split& split, const Device& device) {
     if (split.parts() == 1) return seconds(i, shape, device);
-    // The launch as called from Python. The host makes it while a product of few rows still runs; 3.5 us are
-    // an estimate for the rest of it.
-    const double launch = i.slab_seconds > 0 ? 3.5e-6 : 7.5e-6;
+    // The additions wait for the product. If it lets the next kernel begin, that one is launched already.
+    const double launch = i.follows ? 3.5e-6 : 7.5e-6;
     constexpr double bytes_per_second = 2.5e12;
     const double bytes = 2.0 * element(i.out)->size * split.parts() * static_cast<double>(shape.m) *
                          static_cast<double>(shape.n);
@@ -136,7 +141,10 @@ inline double seconds(const Instance& i, const Shape& shape, const Split& split,
 inline bool planes_pay(const Instance& i, const Shape& shape) {
     const double products =
         static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
-    return std::min(shape.m, shape.n) >= 128 && shape.k >= (i.boxes ? 64 : 128) && products >= 0x1p29;
+    // Other kernels for 64 bits are slower, so a smaller product pays for the passes.
+    const double least = i.boxes && element(i.in)->size == 8 ? 0x1.8p27 : 0x1p29;
+    return std::min(shape.m, shape.n) >= (i.boxes ? 128 : 96) && shape.k >= (i.boxes ? 64 : 128) &&
+           products >= least;
 }
 
 // The same for parts of floats. A shorter k or fewer tiles gain little, and there the bits that tensor cores
@@ -151,7 +159,7 @@ inline bool parts_pay(const Shape& shape) {
 inline bool copies_pay(std::string_view type, const Shape& shape) {
     if (type == "float64")
         return std::min(shape.m, shape.n) >= 256 && shape.m * shape.n * shape.k >= 1LL << 27;
-    if (element(type)->size == 1) return shape.k >= 1024 || shape.m * shape.n * shape.k >= 1LL << 26;
+    if (element(type)->size == 1) return shape.k >= 1024 || shape.m * shape.n * shape.k >= 9LL << 23;
     return type == "float16" || type == "bfloat16";
 }
 
@@ -169,21 +177,31 @@ inline Choice choose_split(const Shape& shape, std::string_view type, const Devi
     const int size = element(type)->size;
     const long long unit = 128 / size, most = shape.k / (8 * unit);  // a part has eight slabs or more
     // Times of slabs were measured for each tile, so they are trusted more than the others.
-    double time = (whole.slab_seconds > 0 ? 0.92 : 0.82) * seconds(whole, shape, device);
+    const double trust = whole.slab_seconds > 0 ? 0.92 : 0.82;
+    // Where the host is the limit, the shorter time of the device is still the better choice.
+    const auto time_of = [&](const Instance& i, const Split& split) {
+        const double time = seconds(i, shape, split, device);
+        return std::pair{std::max(time, host_seconds(split)), time};
+    };
+    auto time = time_of(whole, {});
+    time.first *= trust, time.second *= trust;
     for (const Instance& i : instances()) {
         if (i.few_rows ? shape.m > i.tile_m
                        : i.efficiency == 0 || i.tf32 || i.fast_sums || i.parts || i.block_y > 1)
             continue;  // the simplest rungs are for products that need no split
         if (i.in != type || i.out != sum_type(type) || !runs_on(i, device)) continue;
+        if (i.most_rows > 0 && shape.m > i.most_rows) continue;
         if (!in_packs && (i.aligned_b || i.aligned_a)) continue;
         const long long blocks = i.blocks(shape.m, shape.n);
-        for (int resident = 1; resident <= i.resident; ++resident) {
+        // From half as many blocks as there are multiprocessors, because the parts have to be written and
+        // read, to as many as they hold.
+        for (int halves = 1; halves <= 2 * i.resident; ++halves) {
             const long long parts =
-                std::min(static_cast<long long>(device.multiprocessors) * resident / blocks, most);
+                std::min(static_cast<long long>(device.multiprocessors) * halves / (2 * blocks), most);
             if (parts < 2) continue;
             const Split split = split_of(shape.k, parts, unit);
-            if (split.depth == 0 || seconds(i, shape, split, device) >= time) continue;
-            time = seconds(i, shape, split, device);
+            if (split.depth == 0 || time_of(i, split) >= time) continue;
+            time = time_of(i, split);
             best = {&i, {}, split};
         }
     }
@@ -210,7 +228,8 @@ inline Choice choose(const Shape& shape, std::string_view in, std::string_view o
     const double products =
         static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
     const Instance* simple = find("03_shared_tiles");
-    if (simple && products <= 16 * 16 * 16)
+    const bool tensor_cores = in_packs && (in == "float16" || in == "bfloat16");  // begin with one tile, too
+    if (simple && products <= 16 * 16 * 16 && !tensor_cores)
         return {simple, "One 16 x 16 tile holds nearly all of it; larger tiles would be empty."};
 
     const Instance* best = nullptr;
@@ -221,6 +240,10 @@ inline Choice choose(const Shape& shape, std::string_view in, std::string_view o
             !runs_on(i, device))
             continue;
         if (!in_packs && (i.aligned_b || i.aligned_a)) continue;
+        if (in_packs && &i == simple && i.in.starts_with("float")) continue;
+        if (i.most_rows > 0 && shape.m > i.most_rows) continue;
+        // The second block of a cluster would have no rows, and there is a kernel without clusters.
+        if (i.cluster > 1 && shape.m <= i.tile_m && i.in == i.out && !i.planes && !i.parts) continue;
         if ((i.planes && !planes_pay(i, shape)) || (i.parts && !parts_pay(shape))) continue;
         if (!best || cost(i, shape, device) < cost(*best, shape, device)) best = &i;
     }

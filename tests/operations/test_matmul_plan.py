@@ -47,6 +47,12 @@ int main() {
     show({3471, 2352, 16}, "float16", "float16");
     show({561, 1296, 2227}, "float32", "float32", {}, false);
     show({561, 1296, 700}, "float32", "float32");
+    // Small tiles of numbers that are loaded one at a time end earlier than few large ones; with many tiles they do not.
+    for (const char* type : {"float32", "float64"})
+        for (const long long m : {39, 3900})
+            show({m, 159, 511}, type, type, {}, false);
+    show({105, 6896, 8016}, "int32", "int32");
+    show({6, 32, 16}, "float16", "float16");
     for (const char* type : {"int32", "int64"})
         show({1024, 1024, 1024}, type, type);
     for (const char* out : {"float32", "bfloat16", "float8_e5m2", "float64"})
@@ -54,7 +60,8 @@ int main() {
     show({1024, 1024, 1024}, "float8_e4m3fn", "float32", {100, 148});
     show({1, 8192, 8192}, "float16", "float16", {75, 40, 64 << 10});
     for (const Shape& shape : {Shape{16, 8192, 8192}, {32, 8192, 8192}, {64, 8192, 8192}, {16, 2048, 8192},
-                               {256, 256, 65536}}) {
+                               {256, 256, 65536}, {32, 28672, 4096}, {64, 28672, 4096}, {65, 28672, 4096},
+                               {512, 512, 8192}, {3, 16, 3680}}) {
         const Choice choice = choose(shape, "bfloat16", "bfloat16", {});
         std::printf("tile %d %d parts %d\n", choice.instance->tile_m, choice.instance->tile_n, choice.split.parts());
     }
@@ -110,6 +117,12 @@ def test_plan_chooses_by_the_shape_the_types_and_the_device(printed):
         "11_tma",
         "14_split_floats",
         "08_warp_tiles",
+        "03_shared_tiles",
+        "08_warp_tiles",
+        "03_shared_tiles",
+        "08_warp_tiles",
+        "12_byte_planes",
+        "09_tensor_cores",
         "13_wgmma_planes",
         "13_wgmma_planes",
         "15_float8",
@@ -128,4 +141,9 @@ def test_plan_takes_as_few_rows_as_the_product_has_and_splits_k_if_it_has_few_co
         "tile 64 64 parts 1",
         "tile 16 64 parts 4",
         "tile 128 256 parts 64",
+        "tile 32 64 parts 1",
+        "tile 64 128 parts 1",
+        "tile 128 256 parts 1",
+        "tile 128 256 parts 8",
+        "tile 16 64 parts 1",
     ]

@@ -96,7 +96,15 @@ def test_parts_are_added(device, sums, out, count, groups):
 @pytest.mark.parametrize("dtype", [*TYPES.values(), np.dtype(np.int8), np.dtype(np.uint8)], ids=str)
 @pytest.mark.parametrize(
     ("m", "n", "k"),
-    [(64, 64, 16384), (3, 80, 8192), (1, 1000, 4096), (70, 16, 20000), (100, 130, 9000), (16, 16, 30000)],
+    [
+        (64, 64, 16384),
+        (3, 80, 8192),
+        (1, 1000, 4096),
+        (70, 16, 20000),
+        (100, 130, 9000),
+        (16, 16, 30000),
+        (256, 264, 10000),
+    ],
 )
 def test_products_with_a_long_k_are_right(device, dtype, m, n, k):
     exact_a, a = small_integers((m, k), np.int64, 3)
@@ -106,6 +114,16 @@ def test_products_with_a_long_k_are_right(device, dtype, m, n, k):
 
     product = (exact_a.astype(np.float64) @ exact_b.astype(np.float64)).astype(np.int64)
     assert np.array_equal(result, product.astype(dtype))
+
+
+def test_factors_of_a_split_product_may_be_stored_in_columns(device):
+    exact_a, a = small_integers((10000, 256), np.float16, 8)
+    exact_b, b = small_integers((264, 10000), np.float16, 9)
+    with device:
+        result = cs.matmul(cs.to_device(a).T, cs.to_device(b).T).to_host()
+
+    product = exact_a.T.astype(np.float64) @ exact_b.T.astype(np.float64)
+    assert np.array_equal(result, product.astype(np.float16))
 
 
 def test_a_split_product_has_the_same_bits_in_every_run(device):

@@ -395,7 +395,8 @@ Launches split_launches_of(const plan::Choice& choice, core::Device& device, con
                            const Array& c) {
     const plan::Instance& instance = *choice.instance;
     const plan::Split& split = choice.split;
-    Launches made = launches_of(instance, device, a, b, c);
+    Launches made = instance.boxes ? box_launches_of(instance, device, a, b, c, false, false)
+                                   : launches_of(instance, device, a, b, c);
     const Launches::One whole = made.all.front();  // a split product is no batch
     const auto size = static_cast<std::int64_t>(size_of(a.type));
     Additions add;
@@ -416,7 +417,11 @@ Launches split_launches_of(const plan::Choice& choice, core::Device& device, con
         p.b_batch = depth * p.b_row;
         p.c_batch = add.m * add.n;
         p.c_row = add.n;
-        one.launch.grid.z = static_cast<unsigned>(count);
+        if (instance.boxes)
+            one.launch.grid.x =
+                static_cast<unsigned>(launched_blocks(instance, device, instance.blocks(p.m, p.n) * count));
+        else
+            one.launch.grid.z = static_cast<unsigned>(count);
         made.all.push_back(one);
     };
     add_launch(0, split.count, split.depth);
@@ -429,7 +434,8 @@ Launches split_launches_of(const plan::Choice& choice, core::Device& device, con
     constexpr unsigned threads = 256;
     while (add.groups < 8 && add.groups * 8 < add.parts) add.groups *= 2;
     const std::int64_t lanes = threads / add.groups, blocks = (add.m * add.n + lanes - 1) / lanes;
-    add.launch = {.grid = {static_cast<unsigned>(blocks), 1, 1}, .block = {threads, 1, 1}};
+    add.launch = {
+        .grid = {static_cast<unsigned>(blocks), 1, 1}, .block = {threads, 1, 1}, .overlapping = true};
     made.additions = std::move(add);
     return made;
 }
@@ -524,9 +530,10 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
         if (types.are_alike()) chosen = way(will_be_in_packs(a, stored_a) && will_be_in_packs(b, stored_b));
         const plan::Choice& choice = chosen.choice;
         const plan::Instance& instance = *choice.instance;
-        const bool boxes = instance.boxes && !instance.planes && choice.split.parts() == 1;
-        if (stored_a && (!boxes || instance.along_k)) a = in_rows(a, factors, stream), stored_a = false;
-        if (stored_b && !boxes) b = in_rows(b, factors, stream), stored_b = false;
+        const bool boxes = instance.boxes && !instance.planes, whole = choice.split.parts() == 1;
+        const bool columns = boxes && whole;  // takes operands that are stored transposed
+        if (stored_a && (!columns || instance.along_k)) a = in_rows(a, factors, stream), stored_a = false;
+        if (stored_b && !columns) b = in_rows(b, factors, stream), stored_b = false;
         if (boxes && instance.along_k && !(stored_b && has_map(b) && in_packs(transposed(b)))) {
             const Array columns = packed(transposed(b), factors, stream);
             b = transposed(in_packs(columns) ? columns : to_packs(columns, stream)), stored_b = true;
@@ -535,14 +542,10 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
         if (boxes && !instance.parts && !has_map(b)) b = packed(b, factors, stream);
         if (instance.aligned_a && !(stored_a && boxes) && !in_packs(a)) a = to_packs(a, stream);
         if (instance.aligned_b && !(stored_b && boxes) && !in_packs(b)) b = to_packs(b, stream);
-        if (boxes) {
-            launches =
-                box_launches_of(instance, device, broadcast(a, c), broadcast(b, c), c, stored_a, stored_b);
-        } else {
-            launches = choice.split.parts() > 1
-                           ? split_launches_of(choice, device, broadcast(a, c), broadcast(b, c), c)
-                           : launches_of(instance, device, broadcast(a, c), broadcast(b, c), c);
-        }
+        const Array all_a = broadcast(a, c), all_b = broadcast(b, c);
+        launches = !whole  ? split_launches_of(choice, device, all_a, all_b, c)
+                   : boxes ? box_launches_of(instance, device, all_a, all_b, c, stored_a, stored_b)
+                           : launches_of(instance, device, all_a, all_b, c);
     }
     launches.run(place_of(a), place_of(b), to, stream);
     const bool in_place = a.pointer == left.pointer && b.pointer == right.pointer;
