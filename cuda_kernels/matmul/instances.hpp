@@ -215,7 +215,7 @@ inline constexpr TensorCores large{128, 256, 64, 64, 3, 1, 1.0}, medium{128, 128
 // are estimates from the bytes that a block loads.
 inline constexpr TensorCores rows_16{16, 64, 16, 16, 10, 2, 0.30, 0.18e-6},
     rows_32{32, 64, 16, 32, 8, 2, 0.60, 0.21e-6}, rows_64{64, 64, 32, 32, 8, 1, 0.80, 0.28e-6},
-    wide_rows_64{64, 128, 32, 32, 6, 1, 1.18, 0.35e-6, 64};
+    wide_rows_64{64, 128, 32, 32, 6, 1, 1.18, 0.35e-6, 128};
 
 inline void add_tensor_cores(std::vector<Instance>& to) {
     struct Kind {

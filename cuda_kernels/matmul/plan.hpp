@@ -247,6 +247,10 @@ inline Choice choose(const Shape& shape, std::string_view in, std::string_view o
         if ((i.planes && !planes_pay(i, shape)) || (i.parts && !parts_pay(shape))) continue;
         if (!best || cost(i, shape, device) < cost(*best, shape, device)) best = &i;
     }
+    const Instance* coalesced = find("02_coalesced");
+    if (!best && coalesced && shape.k <= 8)
+        return {coalesced,
+                "k has few steps, so a tile in shared memory would be read hardly more than once."};
     if (!best)
         return {simple, simple ? "No faster rung takes this element type and alignment on this device." : ""};
     if (same(type->numpy, result)) {

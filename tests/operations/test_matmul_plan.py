@@ -53,6 +53,8 @@ int main() {
             show({m, 159, 511}, type, type, {}, false);
     show({105, 6896, 8016}, "int32", "int32");
     show({6, 32, 16}, "float16", "float16");
+    for (const long long k : {8, 9})
+        show({7113, 1064, k}, "complex64", "complex64");
     for (const char* type : {"int32", "int64"})
         show({1024, 1024, 1024}, type, type);
     for (const char* out : {"float32", "bfloat16", "float8_e5m2", "float64"})
@@ -61,6 +63,7 @@ int main() {
     show({1, 8192, 8192}, "float16", "float16", {75, 40, 64 << 10});
     for (const Shape& shape : {Shape{16, 8192, 8192}, {32, 8192, 8192}, {64, 8192, 8192}, {16, 2048, 8192},
                                {256, 256, 65536}, {32, 28672, 4096}, {64, 28672, 4096}, {65, 28672, 4096},
+                               {124, 4736, 3824},
                                {512, 512, 8192}, {3, 16, 3680}}) {
         const Choice choice = choose(shape, "bfloat16", "bfloat16", {});
         std::printf("tile %d %d parts %d\n", choice.instance->tile_m, choice.instance->tile_n, choice.split.parts());
@@ -123,6 +126,8 @@ def test_plan_chooses_by_the_shape_the_types_and_the_device(printed):
         "08_warp_tiles",
         "12_byte_planes",
         "09_tensor_cores",
+        "02_coalesced",
+        "03_shared_tiles",
         "13_wgmma_planes",
         "13_wgmma_planes",
         "15_float8",
@@ -144,6 +149,7 @@ def test_plan_takes_as_few_rows_as_the_product_has_and_splits_k_if_it_has_few_co
         "tile 32 64 parts 1",
         "tile 64 128 parts 1",
         "tile 128 256 parts 1",
+        "tile 64 128 parts 1",
         "tile 128 256 parts 8",
         "tile 16 64 parts 1",
     ]
