@@ -13,9 +13,14 @@ namespace {
 using simt::BlockProfile;
 
 constexpr double sector_bytes = 32;
-// Times of different parts overlap, but not entirely: the root of the sum of squares lies between the longest
-// time and the sum of all.
-constexpr double overlap_power = 2;
+// Times of different parts overlap, but not entirely: a root of the sum of powers lies between the longest
+// time and the sum of all. The larger the power, the more they overlap. `device_power`: for memory, atomic
+// operations, and the multiprocessors as a whole.
+constexpr double device_power = 2;
+// For the parts of one multiprocessor, the power is half the binary logarithm of its warps, between these.
+constexpr double least_power = 1.5, most_power = 3;
+// For a kernel that waits for none of its loads from global memory.
+constexpr double covered_power = 6;
 // Larger grids are balanced: a multiprocessor that is done gets the next block.
 constexpr std::uint64_t most_placed_blocks = 1 << 14;
 
@@ -174,10 +179,22 @@ double imbalance(const std::vector<BlockProfile>& profiles, std::uint64_t blocks
     return most * static_cast<double>(multiprocessors) / all;
 }
 
-// A root of the sum of powers, see overlap_power.
+// A root of the sum of powers, see device_power.
 template <class... Times>
-double overlapped(Times... times) {
-    return std::pow((std::pow(times, overlap_power) + ...), 1 / overlap_power);
+double overlapped(double power, Times... times) {
+    const double longest = std::max({times...});
+    if (longest <= 0) return 0;
+    return longest * std::pow((std::pow(times / longest, power) + ...), 1 / power);
+}
+
+// The power for the parts of a multiprocessor that holds so many warps. The fewer there are, the more often
+// all of them wait at the same time, and no part works. If a warp works while the loads for its next step are
+// under way, it hardly waits.
+double multiprocessor_power(double warps, const BlockProfile::Chain& chain) {
+    const double power = std::clamp(std::log2(std::max(1.0, warps)) / 2, least_power, most_power);
+    const double covered =
+        chain.global_rounds == 0 ? 1 : std::min(1.0, chain.covered_rounds / chain.global_rounds);
+    return power + covered * (covered_power - power);
 }
 
 // The cycles that the longest warp of a block waits, alone on the device. `round`: for global loads.
@@ -203,7 +220,7 @@ class Chain {
 
 // The cycles that a block alone on a multiprocessor takes longer than its parts would if they overlapped
 // across its barriers: the warps of a block do not load while others still multiply.
-double barrier_cycles(const Rates& rates, const BlockProfile& profile, double round) {
+double barrier_cycles(const Rates& rates, const BlockProfile& profile, double round, double power) {
     double accesses = 0, load = 0, other = 0, global = 0, shared = 0;
     for (const auto& phase : profile.phases) {
         accesses += phase.accesses, load += phase.load_wavefronts, other += phase.other_wavefronts;
@@ -216,7 +233,7 @@ double barrier_cycles(const Rates& rates, const BlockProfile& profile, double ro
         // Instructions are counted by the basic block, which may hold a barrier: phases get them by their
         // accesses.
         return overlapped(
-            chain.instructions * its / accesses + waits, (own * its / accesses + its) / rates.issue,
+            power, chain.instructions * its / accesses + waits, (own * its / accesses + its) / rates.issue,
             (load_wavefronts * rates.load_wavefront + other_wavefronts) / rates.shared_wavefronts);
     };
     double sum = 0;
@@ -282,6 +299,10 @@ KernelTime kernel_time(const DeviceModel& model, std::uint64_t block_count, int 
                                                   std::max(1.0, mean.chain.global_rounds),
                                               1.0, 8.0);
     const double shared_part_of_block = shared_part(profiles);
+    // The blocks that a multiprocessor holds at once.
+    const double held =
+        std::clamp(std::ceil(blocks / multiprocessors), 1.0, static_cast<double>(blocks_per_multiprocessor));
+    const double power = multiprocessor_power(held * mean.warps, mean.chain);
     const auto total = [&](bool cold) {
         const Dram memory = dram(model, blocks, time.waves, time.footprint_bytes,
                                  mean.units * BlockProfile::unit_bytes, shared_part_of_block, cold);
@@ -307,17 +328,15 @@ KernelTime kernel_time(const DeviceModel& model, std::uint64_t block_count, int 
         // does. So its own instructions and its waits do not overlap.
         const double issued = in_line * pipe / std::max(1.0, mean.warps) * rates.schedulers;
         const double waited = std::max(0.0, at(TimeBound::latency) - issued);
+        const double multiprocessor = overlapped(power, at(TimeBound::shared), at(TimeBound::issue), waited);
         // The same data pass memory and the L2 cache, one piece behind the other.
-        const double work =
-            overlapped(std::max(at(TimeBound::dram), at(TimeBound::l2)), at(TimeBound::shared),
-                       at(TimeBound::issue), waited, at(TimeBound::atomics)) +
-            issued + waited - overlapped(issued, waited);
+        const double work = overlapped(device_power, std::max(at(TimeBound::dram), at(TimeBound::l2)),
+                                       at(TimeBound::atomics), multiprocessor) +
+                            issued + waited - overlapped(device_power, issued, waited);
         // Of the blocks that a multiprocessor holds, each works while another one waits at a barrier.
         double barriers = 0;
-        for (const BlockProfile& profile : profiles) barriers += barrier_cycles(rates, profile, round);
+        for (const BlockProfile& profile : profiles) barriers += barrier_cycles(rates, profile, round, power);
         barriers /= static_cast<double>(profiles.size());
-        const double held = std::clamp(std::ceil(blocks / multiprocessors), 1.0,
-                                       static_cast<double>(blocks_per_multiprocessor));
         barriers *= std::max(1.0, busiest / held) / held * cycle;
         return std::max(model.minimum_kernel_ns,
                         static_cast<std::int64_t>(std::llround(work + barriers + at(TimeBound::launch))));
