@@ -153,7 +153,7 @@ class Compilation {
 
 std::string Compilation::key() const {
     // Increase the number when the same request gives another result.
-    std::string key = "host image 7, interface " + std::to_string(cuscope_simt::abi_version) + "\n" +
+    std::string key = "host image 8, interface " + std::to_string(cuscope_simt::abi_version) + "\n" +
                       headers_digest(headers_) + "\n" + compiler_.path + "\n" + compiler_.version + "\n" +
                       std::to_string(target_.compute_capability_major) + "." +
                       std::to_string(target_.compute_capability_minor) + "\n";
@@ -384,6 +384,8 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
     } else if (request_.kind == ImageKind::timing) {
         source = with_gcc_unrolling(source);
     }
+    const std::vector<LoopLines> loops =
+        request_.kind == ImageKind::timing ? numbered_loops(rewritten.text) : std::vector<LoopLines>();
     const bool unrolled = !compiler_.is_clang && source != rewritten.text;
     for (;;) {
         const std::string registration = registration_code(kernels, rewritten.globals, flags, waits);
@@ -408,7 +410,7 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
             if (const Status status = unfinished(answer); status != Status::success) return status;
             std::string text;
             if (answer.ok() && read_file(assembly, &text)) {
-                text = with_block_costs(text);
+                text = with_block_costs(text, loops);
                 if (request_.kind == ImageKind::counting) text = with_inline_hooks(text, !compiler_.is_clang);
                 write_file(assembly, text);
                 arguments = {compiler_.path, assembly, hooks, "-o", output};

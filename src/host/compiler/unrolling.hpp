@@ -3,12 +3,24 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cuscope::simt {
 
 // GCC ignores the pragma. This writes GCC's own pragma in its place, so that an image for times has the
 // copies of a loop's body that nvcc's code has. Lines keep their numbers.
 std::string with_gcc_unrolling(std::string_view preprocessed);
+
+// The lines of a loop in the file with this name (without its folder).
+struct LoopLines {
+    std::string file;
+    int first = 0, last = 0;
+    unsigned together = 0;  // N of `#pragma unroll N`, if it is a number: nvcc interleaves N iterations
+};
+
+// The loops with `#pragma unroll N`, where N is a number, and the loops without the pragma inside them. The
+// innermost loop of a line is the last one.
+std::vector<LoopLines> numbered_loops(std::string_view preprocessed);
 
 // Clang knows the pragma, but refuses a source in which no loop follows it, or in which its number is 0. nvcc
 // only warns. This takes such pragmas out.

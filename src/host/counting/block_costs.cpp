@@ -9,6 +9,7 @@
 #include "cuscope_simt/abi.h"
 #include "host/counting/dependences.hpp"
 #include "host/counting/known_addresses.hpp"
+#include "host/counting/loop_places.hpp"
 
 namespace cuscope::simt {
 namespace {
@@ -224,7 +225,8 @@ void count(const Line& line, Costs& costs) {
 
 class Reader {
   public:
-    explicit Reader(std::string_view assembly) : assembly_(assembly) {}
+    Reader(std::string_view assembly, const std::vector<LoopLines>& loops)
+        : assembly_(assembly), loops_(loops) {}
 
     std::string run() {
         std::vector<Line> lines;
@@ -251,6 +253,7 @@ class Reader {
     struct Block {
         Costs costs;
         bool before_predicated = false, meets = false;
+        LoopPlace loads;
         std::size_t predicated_accesses = 0;
     };
     // A block that the branch of the block before it skips, if that branch goes to the label behind it.
@@ -289,9 +292,11 @@ class Reader {
         }
         if (line.word.front() == '.') {
             if (starts(line.word, ".section") || line.word == ".text") start(), block_ = place_ = none;
+            if (line.word == ".file") loops_.file(line.rest);
             if (line.word == ".loc") {
                 place_ = places_++;
                 begun_.push_back({place_, costs_});
+                loops_.line(line.rest);
             }
             return false;
         }
@@ -320,6 +325,7 @@ class Reader {
             block_ = blocks_.size() - 1;
             if (std::exchange(conditional_.begun, true)) conditional_ = {};
             hooked_ = true;
+            loops_.begin_block();
             return true;
         }
         // The last one finds shared memory, whose addresses a GPU knows.
@@ -327,6 +333,8 @@ class Reader {
             to == "cuscope_count" || to == "cuscope_begin_thread" || to == "__tls_get_addr") {
             addresses_.add_call();
             if (starts(to, "__tsan_read") || starts(to, "__tsan_write")) ++conditional_.accesses;
+            if (starts(to, "__tsan_read") && block_ != none && blocks_[block_].loads.together == 0)
+                blocks_[block_].loads = loops_.place();
             return false;
         }
         conditional_ = {};
@@ -468,13 +476,16 @@ class Reader {
                                    (blocks_[i].before_predicated ? cuscope_simt::next_is_predicated : 0u) |
                                    (blocks_[i].meets ? cuscope_simt::meets_before_branch : 0u);
             text += quarters(blocks_[i].costs.chain) + std::to_string(flags) + ", " +
-                    std::to_string(blocks_[i].predicated_accesses) + "\n";
+                    std::to_string(blocks_[i].predicated_accesses) + ", " +
+                    std::to_string(blocks_[i].loads.together) + ", " +
+                    std::to_string(blocks_[i].loads.number % 65536) + "\n";
         }
         // Behind it, the section of the assembly's own end mark.
         return text + lines_section() + "\t.text\n";
     }
 
     std::string_view assembly_;
+    LoopPlaces loops_;
     std::set<std::string_view> fatal_, labels_;
     std::vector<Block> blocks_;
     std::size_t block_ = none;  // gets the instructions of the current part
@@ -498,9 +509,10 @@ class Reader {
 
 }  // namespace
 
-std::string with_block_costs(std::string_view assembly) {
+std::string with_block_costs(std::string_view assembly,
+                             [[maybe_unused]] const std::vector<LoopLines>& loops) {
 #if defined(__x86_64__)
-    return Reader(assembly).run();
+    return Reader(assembly, loops).run();
 #else
     return std::string(assembly);
 #endif

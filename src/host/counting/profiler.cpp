@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace cuscope::simt {
 namespace {
@@ -20,7 +21,9 @@ constexpr double independent = 0.25;
 constexpr double entry_instructions = 7;
 constexpr std::size_t most_lines = 4096, most_phases = 1024;
 // For blocks whose cost is not known, in quarters of an instruction.
-constexpr cuscope_simt::BlockCost usual_cost{0, {12, 4, 0, 0, 4}, 10, 0, 0};
+constexpr cuscope_simt::BlockCost usual_cost{0, {12, 4, 0, 0, 4}, 10, 0, 0, 0, 0};
+
+unsigned rounds_of(unsigned loads) { return (loads + loads_in_flight - 1) / loads_in_flight; }
 
 std::size_t place_of(std::uint64_t unit, std::size_t slots) {
     return static_cast<std::size_t>(unit * 0x9e3779b97f4a7c15u >> 20) & (slots - 1);
@@ -168,10 +171,21 @@ void Profiler::shared(unsigned warp, double wavefronts, Access access, bool join
     if (access != Access::store) ++warps_[warp].shared_loads;
 }
 
+void Profiler::iterate(unsigned warp, const cuscope_simt::BlockCost& cost) {
+    Warp& its = warps_[warp];
+    if (std::count(its.places.begin(), its.places.end(), cost.place) >= cost.together) {
+        its.ended_rounds += rounds_of(its.begun);
+        its.ended_loads += std::exchange(its.begun, 0u);
+        its.places.clear();
+    }
+    its.places.push_back(cost.place);
+}
+
 void Profiler::go_on(unsigned warp, Access access, bool shared) {
     Warp& its = warps_[warp];
     if (!shared) {
         if (access != Access::load) return;
+        ++its.begun;
         its.loads_are_open = true;
         its.behind = 0;
     } else if (access == Access::load) {
@@ -184,8 +198,8 @@ void Profiler::go_on(unsigned warp, Access access, bool shared) {
 
 void Profiler::met(unsigned warp) {
     Warp& its = warps_[warp];
-    const unsigned rounds = (its.loads + loads_in_flight - 1) / loads_in_flight;
-    const unsigned shared_rounds = (its.shared_loads + loads_in_flight - 1) / loads_in_flight;
+    const unsigned rounds = its.ended_rounds + rounds_of(its.loads - std::min(its.loads, its.ended_loads));
+    const unsigned shared_rounds = rounds_of(its.shared_loads);
     its.chain.global_rounds += rounds;
     its.chain.shared_rounds += shared_rounds;
     its.chain.shared_loads += its.shared_loads;
@@ -196,6 +210,8 @@ void Profiler::met(unsigned warp) {
     its.global_rounds += rounds;
     its.shared_rounds += shared_rounds;
     its.loads = its.shared_loads = its.covering = 0;
+    its.begun = its.ended_rounds = its.ended_loads = 0;
+    its.places.clear();
     its.loads_are_open = false;
 }
 

@@ -280,6 +280,8 @@ void Recorder::step(unsigned thread, std::uint32_t site) {
     touch(warp, its, site);
     const auto executed = static_cast<std::uint32_t>(its.count(thread % 32));
     if (profiler_) {
+        if (thread % 32 == 0 && costs_[site] != nullptr && costs_[site]->together != 0)
+            profiler_->iterate(thread / 32, *costs_[site]);
         Recent& recent = recent_[thread];
         if (executed > recent.repeats) {
             ++recent.repeats;
