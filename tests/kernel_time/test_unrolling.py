@@ -1,4 +1,4 @@
-"""`#pragma unroll` decides how many instructions the simulated time counts, as it decides how many nvcc writes."""
+"""`#pragma unroll` decides how many instructions and rounds of loads the simulated time counts, as in nvcc's code."""
 
 from __future__ import annotations
 
@@ -59,6 +59,46 @@ def test_loops_that_stay_loops_have_more_instructions():
 
 def test_number_of_copies_may_be_an_argument_of_a_template():
     assert instructions("\n#pragma unroll side\n") < 1.5
+
+
+LOADS = r"""
+__global__ void loads(const float* x, float* y, int n) {
+    float sum = 0;
+    STATEMENT
+    y[threadIdx.x] = sum;
+}
+"""
+LOOP = "for (int i = threadIdx.x; i < n; i += STEP) "
+
+
+def latency(pragma: str, body: str, step: int = 32) -> float:
+    """The waits of a warp for 64 loads of each thread."""
+    statement = "\n" + pragma + "\n" + LOOP.replace("STEP", str(step)) + body
+    kernel = cs.Module(LOADS.replace("STATEMENT", statement)).loads
+    x, y = cs.zeros(64 * 32, np.float32), cs.zeros(32, np.float32)
+    return kernel.explain_time(x, y, x.size, grid=1, block=32).parts["latency"]
+
+
+@pytest.mark.parametrize("body", ["sum += x[i];", "if (i >= 0) { sum += x[i]; } else sum += 1;"])
+def test_loads_of_so_many_iterations_are_one_round(body):
+    two, all_ = (latency(f"#pragma unroll {number}", body) for number in (2, 8))
+
+    # 32 rounds instead of 8. They hit the L2 cache.
+    assert two > 1.7 * all_
+    assert all_ < 1.2 * latency("", body)
+
+
+def test_inner_loop_that_is_unrolled_belongs_to_the_iteration():
+    inner = "{\n#pragma unroll\nfor (int j = 0; j < 4; ++j) sum += x[i + 32 * j];\n}"
+
+    # One iteration has 4 loads, or one, of 64.
+    assert 2 * latency("#pragma unroll 1", inner, step=128) < latency("#pragma unroll 1", "sum += x[i];")
+
+
+def test_inner_loop_without_a_number_is_unrolled_as_ever():
+    inner = "\nfor (int j = 0; j < n; j += n / 16) sum += x[i % 32 + j];"
+
+    assert latency("#pragma unroll 1", inner, step=512) < 1.2 * latency("#pragma unroll 8", "sum += x[i];")
 
 
 @pytest.mark.parametrize(

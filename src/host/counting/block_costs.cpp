@@ -253,7 +253,7 @@ class Reader {
     struct Block {
         Costs costs;
         bool before_predicated = false, meets = false;
-        LoopPlace loads;
+        LoopLoads loads;
         std::size_t predicated_accesses = 0;
     };
     // A block that the branch of the block before it skips, if that branch goes to the label behind it.
@@ -325,7 +325,6 @@ class Reader {
             block_ = blocks_.size() - 1;
             if (std::exchange(conditional_.begun, true)) conditional_ = {};
             hooked_ = true;
-            loops_.begin_block();
             return true;
         }
         // The last one finds shared memory, whose addresses a GPU knows.
@@ -333,8 +332,7 @@ class Reader {
             to == "cuscope_count" || to == "cuscope_begin_thread" || to == "__tls_get_addr") {
             addresses_.add_call();
             if (starts(to, "__tsan_read") || starts(to, "__tsan_write")) ++conditional_.accesses;
-            if (starts(to, "__tsan_read") && block_ != none && blocks_[block_].loads.together == 0)
-                blocks_[block_].loads = loops_.place();
+            if (starts(to, "__tsan_read") && block_ != none) blocks_[block_].loads.add(loops_.place());
             return false;
         }
         conditional_ = {};
@@ -477,8 +475,8 @@ class Reader {
                                    (blocks_[i].meets ? cuscope_simt::meets_before_branch : 0u);
             text += quarters(blocks_[i].costs.chain) + std::to_string(flags) + ", " +
                     std::to_string(blocks_[i].predicated_accesses) + ", " +
-                    std::to_string(blocks_[i].loads.together) + ", " +
-                    std::to_string(blocks_[i].loads.number % 65536) + "\n";
+                    std::to_string(blocks_[i].loads.executions()) + ", " +
+                    std::to_string(blocks_[i].loads.first.number % 65536) + "\n";
         }
         // Behind it, the section of the assembly's own end mark.
         return text + lines_section() + "\t.text\n";

@@ -32,24 +32,20 @@ void LoopPlaces::file(std::string_view operands) {
 
 // `file line column`, and perhaps more
 void LoopPlaces::line(std::string_view operands) {
-    in_loop_ = false;
     const auto [file, others] = divide(operands, 1);
-    const auto found = of_file_.find(file);
-    if (found == of_file_.end()) return;
     int line = 0;
     std::from_chars(others.data(), others.data() + others.size(), line);
+    if (line == 0) return;  // an instruction of no line, such as a load that stands for two
+    place_ = {};
+    const auto found = of_file_.find(file);
+    if (found == of_file_.end()) return;
     const auto& its = found->second;
     const auto loop = std::find_if(its.rbegin(), its.rend(), [&](const LoopLines* lines) {
         return lines->first <= line && line <= lines->last;
     });
-    in_loop_ = loop != its.rend() && (*loop)->together != 0;
-    if (!in_loop_) return;
+    if (loop == its.rend() || (*loop)->together == 0) return;
     const auto number = static_cast<unsigned>(numbers_.size());
     place_ = {(*loop)->together, numbers_.try_emplace(divide(operands, 3).first, number).first->second};
-}
-
-void LoopPlaces::begin_block() {
-    if (!in_loop_) place_ = {};
 }
 
 }  // namespace cuscope::simt

@@ -1,6 +1,7 @@
 // Finds the loops with `#pragma unroll N` again in the assembly that a compiler made of a source.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -10,10 +11,22 @@
 
 namespace cuscope::simt {
 
-// Of a basic block that loads from memory in such a loop.
 struct LoopPlace {
-    unsigned together = 0;  // N; 0: the block is in no such loop
-    unsigned number = 0;    // equal for all copies of the block
+    unsigned together = 0;  // N; 0: in no such loop
+    unsigned number = 0;    // equal for all copies of the load
+};
+
+// The loads of a basic block in such a loop.
+struct LoopLoads {
+    LoopPlace first;
+    unsigned copies = 0;  // of the first load: Clang makes one block of several iterations
+
+    void add(LoopPlace place) {
+        if (copies == 0 && place.together != 0) first = place;
+        if (place.together != 0 && place.number == first.number) ++copies;
+    }
+    // So many executions of the block make N iterations.
+    unsigned executions() const { return first.together == 0 ? 0 : std::max(1u, first.together / copies); }
 };
 
 class LoopPlaces {
@@ -23,9 +36,7 @@ class LoopPlaces {
     // The operands of the directives .file and .loc.
     void file(std::string_view operands);
     void line(std::string_view operands);
-    void begin_block();
-    // The place of a load at the current line. If that is the line of a function that the loop calls, it is
-    // the last line of the loop in the current block.
+    // Of a load at the current line.
     LoopPlace place() const { return place_; }
 
   private:
@@ -33,7 +44,6 @@ class LoopPlaces {
     std::map<std::string_view, std::vector<const LoopLines*>> of_file_;  // by the number of the file
     std::map<std::string_view, unsigned> numbers_;                       // by file, line and column
     LoopPlace place_;
-    bool in_loop_ = false;  // the current line
 };
 
 }  // namespace cuscope::simt
