@@ -70,8 +70,8 @@ std::string with_pragmas(std::string_view preprocessed, Replace replace) {
 // The last token of the statement that begins with a token.
 std::size_t end_of_statement(const std::vector<Token>& tokens, std::size_t at) {
     const auto behind_brackets = [&](std::size_t open) {
-        const bool closed = open < tokens.size() && tokens[open].partner != no_token;
-        return closed ? tokens[open].partner + 1 : tokens.size();
+        const std::size_t partner = open < tokens.size() ? tokens[open].partner : no_token;
+        return partner != no_token && partner > open ? partner + 1 : tokens.size();
     };
     while (at < tokens.size()) {
         if (tokens[at].is("for") || tokens[at].is("while")) {
@@ -89,7 +89,7 @@ std::size_t end_of_statement(const std::vector<Token>& tokens, std::size_t at) {
     }
     if (at < tokens.size() && tokens[at].is("{")) return behind_brackets(at) - 1;
     while (at < tokens.size() && !tokens[at].is(";"))
-        at = tokens[at].partner != no_token && tokens[at].partner > at ? behind_brackets(at) : at + 1;
+        at = tokens[at].partner == no_token ? at + 1 : std::max(at + 1, behind_brackets(at));
     return std::min(at, tokens.size() - 1);
 }
 

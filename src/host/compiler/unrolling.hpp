@@ -5,18 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include "host/counting/loop_places.hpp"
+
 namespace cuscope::simt {
 
 // GCC ignores the pragma. This writes GCC's own pragma in its place, so that an image for times has the
 // copies of a loop's body that nvcc's code has. Lines keep their numbers.
 std::string with_gcc_unrolling(std::string_view preprocessed);
-
-// The lines of a loop in the file with this name (without its folder).
-struct LoopLines {
-    std::string file;
-    int first = 0, last = 0;
-    unsigned together = 0;  // N of `#pragma unroll N`, if it is a number: nvcc interleaves N iterations
-};
 
 // The loops with `#pragma unroll N`, where N is a number, and the loops without the pragma inside them. The
 // innermost loop of a line is the last one.

@@ -9,7 +9,6 @@
 #include "cuscope_simt/abi.h"
 #include "host/counting/dependences.hpp"
 #include "host/counting/known_addresses.hpp"
-#include "host/counting/loop_places.hpp"
 
 namespace cuscope::simt {
 namespace {

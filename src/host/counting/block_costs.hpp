@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/compiler/unrolling.hpp"
+#include "host/counting/loop_places.hpp"
 
 namespace cuscope::simt {
 

@@ -3,13 +3,19 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "host/compiler/unrolling.hpp"
-
 namespace cuscope::simt {
+
+// The lines of a loop in the file with this name (without its folder).
+struct LoopLines {
+    std::string file;
+    int first = 0, last = 0;
+    unsigned together = 0;  // N of `#pragma unroll N`, if it is a number: nvcc interleaves N iterations
+};
 
 struct LoopPlace {
     unsigned together = 0;  // N; 0: in no such loop

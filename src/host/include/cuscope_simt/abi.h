@@ -274,8 +274,8 @@ struct BlockCost {
     unsigned short chain;                 // the longest chain of dependent instructions, in quarters
     unsigned short flags;                 // BlockFlags
     unsigned short predicated_accesses;   // of the next block, if next_is_predicated
-    // If the block loads in a loop with `#pragma unroll N`: the executions of the block in N iterations, and a
-    // number that all copies of the block have. Else 0.
+    // If the block loads in a loop with `#pragma unroll N`: the executions of the block in N iterations, and
+    // a number that all copies of the block have. Else 0.
     unsigned short together, place;
 };
 
