@@ -531,9 +531,10 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
         const plan::Choice& choice = chosen.choice;
         const plan::Instance& instance = *choice.instance;
         const bool boxes = instance.boxes && !instance.planes, whole = choice.split.parts() == 1;
-        const bool columns = boxes && whole;  // takes operands that are stored transposed
-        if (stored_a && (!columns || instance.along_k)) a = in_rows(a, factors, stream), stored_a = false;
-        if (stored_b && !columns) b = in_rows(b, factors, stream), stored_b = false;
+        const bool takes_columns = boxes && whole;  // operands that are stored transposed
+        if (stored_a && (!takes_columns || instance.along_k))
+            a = in_rows(a, factors, stream), stored_a = false;
+        if (stored_b && !takes_columns) b = in_rows(b, factors, stream), stored_b = false;
         if (boxes && instance.along_k && !(stored_b && has_map(b) && in_packs(transposed(b)))) {
             const Array columns = packed(transposed(b), factors, stream);
             b = transposed(in_packs(columns) ? columns : to_packs(columns, stream)), stored_b = true;
