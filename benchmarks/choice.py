@@ -2,9 +2,9 @@
 
 Random shapes of all dtypes, on a GPU. For each, "auto" and every variant that takes the dtype without rounding it take
 turns, called from Python on arrays that are the same in each call. The script prints the shapes where "auto" takes more
-than 1.05 times as long as the best variant, and how many there are. It also counts those of them where the difference
-is more than half a microsecond: below that, the turns of one and the same kernel differ as much. A variant that takes
-three times as long as another in its first calls is left out of the turns.
+than 1.05 times as long as the best variant, and how many there are. It also counts how many of these shapes are behind by
+more than half a microsecond, because turns of one and the same kernel differ by as much. A variant that takes three times
+as long as another in its first calls is left out of the turns.
 """
 
 from __future__ import annotations

@@ -85,8 +85,8 @@ install() {
 }
 
 tests() {
-    # A machine that has just started reads NVRTC and all that the tests import from a slow disk, which may take minutes.
-    # The time limits below are those of tests.
+    # A machine that has just started reads NVRTC and all that the tests import from its disk, which may take minutes. These
+    # two steps do so first, because the time limits of the other steps are made for the tests alone.
     step compile 120 "$python" -c 'import cuscope as cs; cs.Module("__global__ void nothing() {}")'
     step collect 240 bash -c '"$python" -m pytest --collect-only -q -p no:cacheprovider -p no:benchmark | tail -n 3'
     step pytest_cuda_memory 120 "${pytest[@]}" -k "cuda:0" -m counts_memory --junitxml="$steps/junit_cuda_memory.xml"

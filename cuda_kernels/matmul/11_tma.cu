@@ -76,7 +76,7 @@ INSTANCE(__nv_bfloat16, __nv_bfloat16, 256, 4, 1)
 INSTANCE(__nv_bfloat16, __nv_bfloat16, 192, 4, 2)
 INSTANCE(__nv_bfloat16, __nv_bfloat16, 192, 4, 1)
 INSTANCE(__nv_bfloat16, __nv_bfloat16, 128, 6, 2)
-// The parts of a product whose k is split.
+// The parts of a product whose k is split; half also for factors of both 8-bit formats.
 INSTANCE(__half, float, 256, 4, 2)
 INSTANCE(__nv_bfloat16, float, 256, 4, 2)
 LAYOUT(float, float, 256, 4, 2, false, true)

@@ -116,8 +116,8 @@ inline double seconds(const Instance& i, const Shape& shape, const Device& devic
                      rounds * k * size / slab_bytes * slab, memory});
 }
 
-// The host's time for a product, in calls from Python on an H200. With a split it allocates memory for the
-// parts, and launches two or three kernels. While it does so, a short product has ended.
+// The host's time for a product, in calls from Python on a machine with an H200. With a split, the host
+// allocates memory for the parts and launches two or three kernels, which takes longer than a short product.
 inline double host_seconds(const Split& split) {
     return split.parts() == 1 ? 4e-6 : split.rest == 0 ? 10e-6 : 15e-6;
 }
@@ -125,7 +125,8 @@ inline double host_seconds(const Split& split) {
 // The same, and the additions if k is split.
 inline double seconds(const Instance& i, const Shape& shape, const Split& split, const Device& device) {
     if (split.parts() == 1) return seconds(i, shape, device);
-    // The additions wait for the product. If it lets the next kernel begin, that one is launched already.
+    // The kernel that adds the parts waits for the product. If the product lets the next kernel begin, the
+    // additions are launched before the product has ended.
     const double launch = i.follows ? 3.5e-6 : 7.5e-6;
     constexpr double bytes_per_second = 2.5e12;
     const double bytes = 2.0 * element(i.out)->size * split.parts() * static_cast<double>(shape.m) *
@@ -228,8 +229,9 @@ inline Choice choose(const Shape& shape, std::string_view in, std::string_view o
     const double products =
         static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
     const Instance* simple = find("03_shared_tiles");
-    const bool tensor_cores = in_packs && (in == "float16" || in == "bfloat16");  // begin with one tile, too
-    if (simple && products <= 16 * 16 * 16 && !tensor_cores)
+    // Rung 09 is as fast for one tile of half precision, and its launch may overlap the kernel before it.
+    const bool halves_in_packs = in_packs && (in == "float16" || in == "bfloat16");
+    if (simple && products <= 16 * 16 * 16 && !halves_in_packs)
         return {simple, "One 16 x 16 tile holds nearly all of it; larger tiles would be empty."};
 
     const Instance* best = nullptr;
@@ -250,7 +252,7 @@ inline Choice choose(const Shape& shape, std::string_view in, std::string_view o
     const Instance* coalesced = find("02_coalesced");
     if (!best && coalesced && shape.k <= 8)
         return {coalesced,
-                "k has few steps, so a tile in shared memory would be read hardly more than once."};
+                "k is at most 8, so half or more of a 16 x 16 tile in shared memory would be empty."};
     if (!best)
         return {simple, simple ? "No faster rung takes this element type and alignment on this device." : ""};
     if (same(type->numpy, result)) {

@@ -11,8 +11,6 @@ from support import built_in
 ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed: NumPy has no float8")
 E4M3, E5M2, BFLOAT16 = (np.dtype(getattr(ml_dtypes, f)) for f in ("float8_e4m3fn", "float8_e5m2", "bfloat16"))
 
-pytestmark = pytest.mark.no_initcheck("it does not see results that are written as boxes")
-
 PROBLEM = np.dtype(
     [(x, "i4") for x in "mnk"] + [(f"{x}_{of}", "i8") for of in ("row", "batch") for x in "abc"], align=True
 )

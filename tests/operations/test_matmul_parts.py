@@ -8,8 +8,6 @@ import pytest
 import cuscope as cs
 from support import built_in
 
-pytestmark = pytest.mark.no_initcheck("it does not see results that are written as boxes")
-
 LARGEST = float(np.finfo(np.float32).max)
 
 

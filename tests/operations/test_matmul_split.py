@@ -103,7 +103,6 @@ def test_parts_are_added(device, sums, out, count, groups):
         (70, 16, 20000),
         (100, 130, 9000),
         (16, 16, 30000),
-        (256, 264, 10000),
     ],
 )
 def test_products_with_a_long_k_are_right(device, dtype, m, n, k):
@@ -116,14 +115,54 @@ def test_products_with_a_long_k_are_right(device, dtype, m, n, k):
     assert np.array_equal(result, product.astype(dtype))
 
 
-def test_factors_of_a_split_product_may_be_stored_in_columns(device):
-    exact_a, a = small_integers((10000, 256), np.float16, 8)
-    exact_b, b = small_integers((264, 10000), np.float16, 9)
+@pytest.mark.parametrize("stored", ["rows", "columns"])
+@pytest.mark.parametrize(("n", "k"), [(256, 32768), (264, 33000)])  # with and without a rest of k
+def test_factors_of_a_split_product_are_read_by_boxes(device, stored, n, k):
+    exact_a, a = small_integers((256, k), np.float16, 8)
+    exact_b, b = small_integers((k, n), np.float16, 9)
     with device:
-        result = cs.matmul(cs.to_device(a).T, cs.to_device(b).T).to_host()
+        if stored == "rows":
+            on_a, on_b = cs.to_device(a), cs.to_device(b)
+        else:
+            on_a, on_b = cs.to_device(a.T.copy()).T, cs.to_device(b.T.copy()).T
+        result = cs.matmul(on_a, on_b).to_host()
+        if device.simulated or device.compute_capability == (9, 0):
+            assert "share the k" in cs.matmul.explain(on_a, on_b)
+            assert "128 x 256" in cs.matmul.explain(on_a, on_b)
 
-    product = exact_a.T.astype(np.float64) @ exact_b.T.astype(np.float64)
+    product = exact_a.astype(np.float64) @ exact_b.astype(np.float64)
     assert np.array_equal(result, product.astype(np.float16))
+
+
+@pytest.mark.host_only("on a GPU cs.matmul launches the kernel so, in the test above")
+def test_parts_of_k_are_multiplied_by_boxes(device):
+    m, n, depth, parts = 130, 264, 192, 3
+    exact_a, a = small_integers((m, parts * depth), np.float16, 10)
+    exact_b, b = small_integers((parts * depth, n), np.float16, 11)
+    c = cs.to_device(np.full((parts, m, n), np.nan, np.float32))
+    # The parts lie side by side in the rows of A, so the distance of two parts is shorter than a row.
+    views = (
+        cs.to_device(a).reshape((m, parts, depth)).transpose(1, 0, 2),
+        cs.to_device(b).reshape((parts, depth, n)),
+        c,
+    )
+    maps = [
+        cs.TensorMap(view, box=(1, *box), swizzle="128B")
+        for view, box in zip(views, [(128, 64), (64, 64), (16, 32)], strict=True)
+    ]
+    room = 227 << 10
+    kernel = built_in(device, "matmul/11_tma")["tma<__half, float, 256, 4, 2, false, false>"]
+    kernel.max_dynamic_shared = room
+    problem = np.zeros((), PROBLEM)
+    names = ("m", "n", "k", "a_row", "b_row", "c_row", "a_batch", "b_batch", "c_batch")
+    values = (m, n, depth, parts * depth, n, n, depth, depth * n, m * n)
+    for name, value in zip(names, values, strict=True):
+        problem[name] = value
+
+    kernel[4, 384, None, room](*maps, c, problem, np.int32(parts), np.int32(8))
+
+    expected = [exact_a[:, i * depth :][:, :depth] @ exact_b[i * depth :][:depth] for i in range(parts)]
+    assert np.array_equal(c.to_host(), expected)
 
 
 def test_a_split_product_has_the_same_bits_in_every_run(device):
