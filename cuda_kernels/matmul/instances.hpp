@@ -29,6 +29,7 @@ struct Instance {
     bool tf32 = false;        // rounds its factors, so it is used only on request
     bool fast_sums = false;   // keeps fewer bits of its sums, so it is used only on request
     int resident = 1;         // blocks that a multiprocessor holds
+    bool fast_alone = false;  // is a multiprocessor with one block as fast as with `resident`?
     double efficiency = 0;    // rate of a full multiprocessor, relative to others of the type
     double slab_seconds = 0;  // for 128 bytes of k, if a block does not wait for memory; 0: not measured
     bool few_rows = false;    // for C of at most tile_m rows: memory is its limit
@@ -81,20 +82,35 @@ inline const ElementName* element(std::string_view name) {
 
 namespace detail {
 
-// Of the types that sum larger tiles one number at a time: where such tiles are few or nearly empty, these
-// are faster, by up to 2.7 times. For floats that is so only if the larger tiles load one number at a time,
-// too (choose() in plan.hpp).
+// Where larger tiles are few or nearly empty, or would need copies of the operands, these are faster, by up
+// to 6 times. For floats that can be read 16 bytes at a time, that is so only for narrow products (plan.hpp).
 inline double shared_tiles_efficiency(std::string_view type) {
     if (type == "float32") return 0.2;
-    if (type == "float64") return 0.12;
-    return type == "int32" ? 0.146 : type == "int64" ? 0.073 : 0;
+    if (type == "float64") return 0.131;
+    if (type == "float16" || type == "bfloat16") return 0.024;
+    if (type == "int8") return 0.014;
+    return type == "int32" ? 0.135 : type == "int64" ? 0.075 : 0;
 }
 
-// The same types: the time of a slab if tiles load one number at a time.
-inline double narrow_slab_seconds(std::string_view type, bool warp_tiles) {
-    if (type == "float32") return warp_tiles ? 1.2e-6 : 0.8e-6;
-    if (type == "float64") return warp_tiles ? 0.9e-6 : 0.45e-6;
-    return 0;
+inline bool shared_tiles_are_fast_alone(std::string_view type) {
+    return type == "float64" || type == "int32" || type == "int64";
+}
+
+// The same types: the time of a slab.
+inline double shared_slab_seconds(std::string_view type) {
+    if (type == "float32") return 0.8e-6;
+    if (type == "float64") return 0.45e-6;
+    if (type == "float16" || type == "bfloat16") return 1.42e-6;
+    if (type == "int8") return 2.84e-6;
+    return type == "int32" ? 0.78e-6 : type == "int64" ? 0.63e-6 : 0;
+}
+
+// Of warp tiles that load one number at a time, or `width` numbers.
+inline double warp_slab_seconds(std::string_view type, int width) {
+    if (type == "int32") return width > 1 ? 0.69e-6 : 1.45e-6;
+    if (width > 1) return 0;
+    if (type == "float32") return 1.2e-6;
+    return type == "float64" ? 0.9e-6 : 1.76e-6;
 }
 
 inline void add_simple(std::vector<Instance>& to) {
@@ -110,10 +126,13 @@ inline void add_simple(std::vector<Instance>& to) {
                           .block_x = 16,
                           .block_y = 16,
                           .resident = 8,
+                          .fast_alone = shared_tiles_are_fast_alone(element_names[i].numpy),
                           .efficiency = std::string_view(rung) == "03_shared_tiles"
                                             ? shared_tiles_efficiency(element_names[i].numpy)
                                             : 0,
-                          .slab_seconds = narrow_slab_seconds(element_names[i].numpy, false)});
+                          .slab_seconds = std::string_view(rung) == "03_shared_tiles"
+                                              ? shared_slab_seconds(element_names[i].numpy)
+                                              : 0});
     for (const std::string_view type : {"float32", "float64"}) {
         const std::string of = "<" + std::string(element(type)->cpp) + ">";
         to.push_back({.rung = "04_thread_tile_1d",
@@ -171,8 +190,8 @@ inline constexpr std::array<WarpTiles, 19> warp_tiles{{{"float32", 128, 256, 8, 
                                                        {"int32", 64, 64, 8, 8, 4, 4, 1, 5, 0.49},
                                                        {"int32", 32, 64, 16, 4, 4, 4, 4, 5, 0.48},
                                                        {"int32", 32, 64, 16, 4, 4, 4, 1, 5, 0.47},
-                                                       {"int64", 32, 64, 8, 4, 4, 4, 2, 4, 0.11},
-                                                       {"int64", 32, 64, 8, 4, 4, 4, 1, 4, 0.10}}};
+                                                       {"int64", 32, 64, 8, 4, 4, 4, 2, 4, 0.115},
+                                                       {"int64", 32, 64, 8, 4, 4, 4, 1, 4, 0.105}}};
 
 inline void add_warp_tiles(std::vector<Instance>& to) {
     for (const WarpTiles& t : warp_tiles) {
@@ -192,8 +211,9 @@ inline void add_warp_tiles(std::vector<Instance>& to) {
                       .aligned_b = t.width > 1,
                       .padded_b = t.width > 1,
                       .resident = t.resident,
+                      .fast_alone = t.type.starts_with("int") && t.block_m == 32,
                       .efficiency = t.efficiency,
-                      .slab_seconds = t.width > 1 ? 0 : narrow_slab_seconds(t.type, true)});
+                      .slab_seconds = warp_slab_seconds(t.type, t.width)});
     }
 }
 
@@ -252,6 +272,7 @@ inline void add_tensor_cores(std::vector<Instance>& to) {
                           .aligned_b = true,
                           .tf32 = kind.in == "float32",
                           .resident = t.resident,
+                          .fast_alone = kind.in == "float64",
                           .efficiency = t.efficiency,
                           .slab_seconds = t.slab_seconds,
                           .most_rows = t.most_rows,
@@ -389,7 +410,7 @@ inline void add_wgmma_planes(std::vector<Instance>& to) {
     };
     // With the divisions into bytes, on an H100.
     for (const auto& [type, t] :
-         {Kind{"int32", {256, 4, 2, 2.6}}, {"int32", {128, 6, 2, 2.0}}, {"int64", {128, 6, 2, 0.6}}}) {
+         {Kind{"int32", {256, 4, 2, 3.1}}, {"int32", {128, 6, 2, 2.4}}, {"int64", {128, 6, 2, 0.7}}}) {
         Instance made =
             with_boxes("13_wgmma_planes", "wgmma_planes<" + cpp(type) + ", " + text(t) + ">", type, type, t);
         made.planes = true;

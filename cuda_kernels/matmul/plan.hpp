@@ -34,12 +34,17 @@ inline double wave_efficiency(const Instance& i, const Shape& shape, const Devic
 
 // The work of the busiest multiprocessor, in multiplications of a full multiprocessor of efficiency 1.
 inline double cost(const Instance& i, const Shape& shape, const Device& device) {
+    if ((i.planes || i.parts) && shape.batch > 1)  // one matrix after the other
+        return static_cast<double>(shape.batch) * cost(i, {shape.m, shape.n, shape.k, 1}, device);
     const double blocks = static_cast<double>(i.blocks(shape.m, shape.n)) * static_cast<double>(shape.batch);
     const double each = std::ceil(blocks / device.multiprocessors);
     // With fewer blocks than it can hold, a multiprocessor waits more often. With half of them, it is assumed
     // to be a quarter slower.
-    const double filled = std::min(1.0, each / i.resident);
-    const double work = each * i.tile_m * i.tile_n / (i.efficiency * (0.5 + 0.5 * filled));
+    const bool narrow = std::min(shape.m, shape.n) <= 16 && i.in == "int32";  // measured
+    const double filled = i.fast_alone && !narrow ? 1 : std::min(1.0, each / i.resident);
+    double work = each * i.tile_m * i.tile_n / (i.efficiency * (0.5 + 0.5 * filled));
+    // Each operand is divided into parts once. Of narrow products, that is a large share.
+    if (i.parts) work += 0.7 * static_cast<double>(shape.m + shape.n);
     // Without clusters, blocks read more than the second-level cache gives once A and B do not fit into it.
     const double bytes = (static_cast<double>(shape.m) + static_cast<double>(shape.n)) *
                          static_cast<double>(shape.k) * static_cast<double>(shape.batch) *
@@ -51,10 +56,16 @@ inline double cost(const Instance& i, const Shape& shape, const Device& device) 
     return start + (i.cluster == 1 && bytes > 100e6 ? 1.1 * work : work);
 }
 
+// Which operands can be read 16 bytes at a time as they are?
+struct Packs {
+    bool a = true, b = true;
+};
+
 // The multiplications of a full multiprocessor of efficiency 1 in a second, on an H200; 0: not known. They
-// make seconds of cost(), which decides only whether a split of k gains more than its additions cost.
+// make seconds of cost(), for the choice between kernels of which some need copies of the operands or a
+// split of k.
 inline double multiplications_per_second(std::string_view type) {
-    if (type == "float32") return 2.1e11;
+    if (type == "float32" || type == "int32" || type == "int64") return 2.1e11;
     if (type == "float64") return 1.2e11;
     if (type == "float16" || type == "bfloat16") return 1.4e12;
     return type == "int8" ? 2.2e12 : 0;
@@ -92,6 +103,10 @@ inline constexpr double slab_bytes = 128;  // of k, in a slab of A or B
 inline double seconds(const Instance& i, const Shape& shape, const Device& device) {
     const double blocks = static_cast<double>(i.blocks(shape.m, shape.n)) * static_cast<double>(shape.batch);
     const double k = static_cast<double>(shape.k), size = element(i.in)->size;
+    if (i.efficiency == 0 && !i.few_rows)  // 02_coalesced, which is for small k
+        return std::max(3e-6 + 20e-9 * k, (3e-12 + 0.6e-12 * k) * static_cast<double>(shape.m) *
+                                              static_cast<double>(shape.n) *
+                                              static_cast<double>(shape.batch));
     if (i.few_rows) {
         // Two blocks on each multiprocessor keep the memory busy.
         constexpr double bytes_per_second = 4.1e12;
@@ -107,7 +122,11 @@ inline double seconds(const Instance& i, const Shape& shape, const Device& devic
         i.slab_seconds > 0 || std::min(shape.m, shape.n) <= 64 ? bytes / bytes_per_second : 0;
     // The slabs of a tile follow each other. On an H200, 128 bytes of k take so long, however few tiles there
     // are; longer if they do not come from the second-level cache.
-    double slab = size > 2 ? 0.6e-6 : bytes > 40e6 ? 0.47e-6 : 0.4e-6, rounds = 1;
+    double slab = i.boxes     ? 0.35e-6
+                  : size == 8 ? 0.36e-6
+                  : size == 4 ? 0.6e-6
+                              : (bytes > 40e6 ? 0.47e-6 : 0.4e-6);
+    double rounds = 1;
     if (i.slab_seconds > 0) {
         slab = i.slab_seconds;
         rounds = std::ceil(blocks / (device.multiprocessors * i.resident));
@@ -119,15 +138,19 @@ inline double seconds(const Instance& i, const Shape& shape, const Device& devic
 // The host's time for a product, in calls from Python on a machine with an H200. With a split, the host
 // allocates memory for the parts and launches two or three kernels, which takes longer than a short product.
 inline double host_seconds(const Split& split) {
-    return split.parts() == 1 ? 4e-6 : split.rest == 0 ? 10e-6 : 15e-6;
+    return split.parts() == 1 ? 4e-6 : split.rest == 0 ? 9e-6 : 14e-6;
 }
+
+// A copy of an operand that can be read 16 bytes at a time: the host's time for two launches, and the
+// device's.
+inline constexpr double host_seconds_of_copy = 11e-6, copy_seconds = 3e-6, copied_bytes_per_second = 1e12;
 
 // The same, and the additions if k is split.
 inline double seconds(const Instance& i, const Shape& shape, const Split& split, const Device& device) {
     if (split.parts() == 1) return seconds(i, shape, device);
     // The kernel that adds the parts waits for the product. If the product lets the next kernel begin, the
     // additions are launched before the product has ended.
-    const double launch = i.follows ? 3.5e-6 : 7.5e-6;
+    const double launch = i.follows ? 3.5e-6 : 5e-6;
     constexpr double bytes_per_second = 2.5e12;
     const double bytes = 2.0 * element(i.out)->size * split.parts() * static_cast<double>(shape.m) *
                          static_cast<double>(shape.n);
@@ -143,25 +166,17 @@ inline bool planes_pay(const Instance& i, const Shape& shape) {
     const double products =
         static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
     // Other kernels for 64 bits are slower, so a smaller product pays for the passes.
-    const double least = i.boxes && element(i.in)->size == 8 ? 0x1.8p27 : 0x1p29;
+    const double least = !i.boxes ? 0x1p29 : element(i.in)->size == 8 ? 0x1p27 : 0x1.4p28;
     return std::min(shape.m, shape.n) >= (i.boxes ? 128 : 96) && shape.k >= (i.boxes ? 64 : 128) &&
            products >= least;
 }
 
-// The same for parts of floats. A shorter k or fewer tiles gain little, and there the bits that tensor cores
-// cut off count for more.
+// The same for parts of floats. The greatest error is below that of SGEMM from k = 256 on, but if C has few
+// elements, SGEMM splits k and is more precise.
 inline bool parts_pay(const Shape& shape) {
-    return std::min(shape.m, shape.n) >= 512 && shape.k >= 768 && shape.m * shape.n >= 1LL << 19;
-}
-
-// Are operands that cannot be read 16 bytes at a time copied for the tensor cores? For double, which gains
-// less and has more bytes, only if each copied element is used often. For bytes, which are small, the
-// launches of the copies have to pay.
-inline bool copies_pay(std::string_view type, const Shape& shape) {
-    if (type == "float64")
-        return std::min(shape.m, shape.n) >= 256 && shape.m * shape.n * shape.k >= 1LL << 27;
-    if (element(type)->size == 1) return shape.k >= 1024 || shape.m * shape.n * shape.k >= 9LL << 23;
-    return type == "float16" || type == "bfloat16";
+    const double elements = static_cast<double>(shape.m) * static_cast<double>(shape.n);
+    return std::min(shape.m, shape.n) >= 128 && shape.k >= 256 && elements >= 0x1p19 &&
+           elements * static_cast<double>(shape.k) >= 0x1p29;
 }
 
 struct Choice {
@@ -170,9 +185,14 @@ struct Choice {
     Split split{};                       // with more than one part, the instance writes sum_type()
 };
 
+// Does it need copies of operands before?
+inline bool needs_copies(const Instance& i, const Packs& packs) {
+    return (i.aligned_a && !packs.a) || (i.aligned_b && !packs.b);
+}
+
 // The best split of k among blocks; with one part if no split is clearly faster than `whole`.
-inline Choice choose_split(const Shape& shape, std::string_view type, const Device& device, bool in_packs,
-                           const Instance& whole) {
+inline Choice choose_split(const Shape& shape, std::string_view type, const Device& device,
+                           const Packs& packs, const Instance& whole, double host_before) {
     Choice best;
     if (shape.batch != 1 || multiplications_per_second(type) == 0) return best;
     const int size = element(type)->size;
@@ -182,7 +202,7 @@ inline Choice choose_split(const Shape& shape, std::string_view type, const Devi
     // Where the host is the limit, the shorter time of the device is still the better choice.
     const auto time_of = [&](const Instance& i, const Split& split) {
         const double time = seconds(i, shape, split, device);
-        return std::pair{std::max(time, host_seconds(split)), time};
+        return std::pair{std::max(time, host_before + host_seconds(split)), time};
     };
     auto time = time_of(whole, {});
     time.first *= trust, time.second *= trust;
@@ -192,7 +212,7 @@ inline Choice choose_split(const Shape& shape, std::string_view type, const Devi
             continue;  // the simplest rungs are for products that need no split
         if (i.in != type || i.out != sum_type(type) || !runs_on(i, device)) continue;
         if (i.most_rows > 0 && shape.m > i.most_rows) continue;
-        if (!in_packs && (i.aligned_b || i.aligned_a)) continue;
+        if (needs_copies(i, packs)) continue;
         const long long blocks = i.blocks(shape.m, shape.n);
         // From half as many blocks as there are multiprocessors, because the parts have to be written and
         // read, to as many as they hold.
@@ -209,11 +229,20 @@ inline Choice choose_split(const Shape& shape, std::string_view type, const Devi
     return best;
 }
 
-// The rung for `auto`. `in_packs`: the operands can be read 16 bytes at a time as they are; pass true if they
-// will be copied into aligned scratch memory anyway. `out` is the element type of C. It equals that of A,
-// except for half, bfloat16 and bytes.
-inline Choice choose(const Shape& shape, std::string_view in, std::string_view out, const Device& device,
-                     bool in_packs = true) {
+// How long an instance takes in comparison with others of the type: the work of the busiest multiprocessor,
+// or the time of slabs that follow each other.
+inline double score(const Instance& i, const Shape& shape, const Device& device) {
+    const double work = cost(i, shape, device), rate = multiplications_per_second(i.in);
+    if (rate == 0 || i.slab_seconds == 0) return work;
+    const double blocks = static_cast<double>(i.blocks(shape.m, shape.n)) * static_cast<double>(shape.batch);
+    const double rounds = std::ceil(blocks / (device.multiprocessors * i.resident));
+    return std::max(work, rounds * element(i.in)->size / slab_bytes * i.slab_seconds * rate);
+}
+
+// The best instance, or split of k, among those that need no copies of operands. `host_before`: the host's
+// seconds before the product.
+inline Choice choose_without_copies(const Shape& shape, std::string_view in, std::string_view out,
+                                    const Device& device, const Packs& packs, double host_before = 0) {
     const ElementName* type = element(in);
     const ElementName* result = element(out);
     if (!type || !result) return {};
@@ -229,9 +258,11 @@ inline Choice choose(const Shape& shape, std::string_view in, std::string_view o
     const double products =
         static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
     const Instance* simple = find("03_shared_tiles");
-    // Rung 09 is as fast for one tile of half precision, and its launch may overlap the kernel before it.
-    const bool halves_in_packs = in_packs && (in == "float16" || in == "bfloat16");
-    if (simple && products <= 16 * 16 * 16 && !halves_in_packs)
+    // Rung 09 is as fast for one tile, and its launch may overlap the kernel before it.
+    const bool in_packs = packs.a && packs.b;
+    const bool has_tensor_cores = in_packs && device.capability >= 80 &&
+                                  (in == "float16" || in == "bfloat16" || in == "float64" || in == "int8");
+    if (simple && products <= 16 * 16 * 16 && !has_tensor_cores)
         return {simple, "One 16 x 16 tile holds nearly all of it; larger tiles would be empty."};
 
     const Instance* best = nullptr;
@@ -241,23 +272,28 @@ inline Choice choose(const Shape& shape, std::string_view in, std::string_view o
         if (i.efficiency == 0 || i.tf32 || i.fast_sums || !same(i.in, type) || !same(i.out, result) ||
             !runs_on(i, device))
             continue;
-        if (!in_packs && (i.aligned_b || i.aligned_a)) continue;
-        if (in_packs && &i == simple && i.in.starts_with("float")) continue;
+        if (needs_copies(i, packs)) continue;
+        if (in_packs && &i == simple && i.in.starts_with("float") && std::min(shape.m, shape.n) > 16)
+            continue;
         if (i.most_rows > 0 && shape.m > i.most_rows) continue;
         // The second block of a cluster would have no rows, and there is a kernel without clusters.
         if (i.cluster > 1 && shape.m <= i.tile_m && i.in == i.out && !i.planes && !i.parts) continue;
         if ((i.planes && !planes_pay(i, shape)) || (i.parts && !parts_pay(shape))) continue;
-        if (!best || cost(i, shape, device) < cost(*best, shape, device)) best = &i;
+        if (!best || score(i, shape, device) < score(*best, shape, device)) best = &i;
     }
     const Instance* coalesced = find("02_coalesced");
-    if (!best && coalesced && shape.k <= 8)
+    const bool small_integers = type->size <= 2 && type->numpy.find("int") != std::string_view::npos;
+    if (coalesced && small_integers && (!best || best == simple) &&
+        (type->size == 1 ? shape.n <= 2 : shape.m <= 2 && shape.n >= 4096))
+        return {coalesced, "C is so narrow that 16 x 16 tiles in shared memory would be nearly empty."};
+    if ((!best || best == simple) && coalesced && shape.k <= 8)
         return {coalesced,
                 "k is at most 8, so half or more of a 16 x 16 tile in shared memory would be empty."};
     if (!best)
         return {simple, simple ? "No faster rung takes this element type and alignment on this device." : ""};
     if (same(type->numpy, result)) {
         // Unsigned integers use the kernels for signed ones.
-        Choice split = choose_split(shape, element(type->cpp)->numpy, device, in_packs, *best);
+        Choice split = choose_split(shape, element(type->cpp)->numpy, device, packs, *best, host_before);
         if (split.instance != nullptr) {
             split.reason = "C has few tiles, of " + std::to_string(split.instance->tile_m) + " x " +
                            std::to_string(split.instance->tile_n) + ", so " +
@@ -280,6 +316,37 @@ inline Choice choose(const Shape& shape, std::string_view in, std::string_view o
     const int busy = static_cast<int>(std::lround(100 * wave_efficiency(*best, shape, device)));
     return {best, how + tile + " keep " + std::to_string(device.multiprocessors) + " multiprocessors busy " +
                       std::to_string(busy) + " % of the time."};
+}
+
+// The rung for `auto`. `out` is the element type of C. It equals that of A, except for half, bfloat16 and
+// bytes. A kernel may need copies of operands that cannot be read 16 bytes at a time.
+inline Choice choose(const Shape& shape, std::string_view in, std::string_view out, const Device& device,
+                     const Packs& packs = {}) {
+    const double host_copies = (!packs.a + !packs.b) * host_seconds_of_copy;
+    Choice with = choose_without_copies(shape, in, out, device, {}, host_copies);
+    if (with.instance == nullptr || (packs.a && packs.b)) return with;
+    Choice without = choose_without_copies(shape, in, out, device, packs);
+    const Instance& i = *with.instance;
+    const bool copies_a = i.aligned_a && !packs.a, copies_b = i.aligned_b && !packs.b;
+    if (without.instance == nullptr) return with;
+    // Without large tiles that load 16 bytes at a time, copies gain nothing.
+    const double rate = multiplications_per_second(i.in);
+    if ((!copies_a && !copies_b) || rate == 0) return without;
+    const double bytes = static_cast<double>(element(i.in)->size) * static_cast<double>(shape.k) *
+                         static_cast<double>(shape.batch) *
+                         (copies_a * static_cast<double>(shape.m) + copies_b * static_cast<double>(shape.n));
+    const int copies = copies_a + copies_b;
+    const ElementName* result = element(out);
+    double device_seconds =
+        seconds(i, shape, with.split, device) + copies * copy_seconds + bytes / copied_bytes_per_second;
+    // If the rows of C are not aligned either, its elements are written one at a time.
+    if (shape.n * result->size % 16 != 0)
+        device_seconds += 4e-12 * static_cast<double>(shape.m) * static_cast<double>(shape.n) *
+                          static_cast<double>(shape.batch);
+    const double host = host_seconds(with.split) + copies * host_seconds_of_copy;
+    const double other =
+        std::max(host_seconds(without.split), seconds(*without.instance, shape, without.split, device));
+    return std::max(host, device_seconds) < 0.85 * other ? with : without;
 }
 
 }  // namespace cuscope::matmul

@@ -187,7 +187,7 @@ struct Way {
 };
 
 // The best instance of a variant, preferably one that reads the operands without a copy.
-Way way_of(const std::string& variant, const plan::Shape& shape, const Types& types, bool packs,
+Way way_of(const std::string& variant, const plan::Shape& shape, const Types& types, const plan::Packs& packs,
            const core::Device& device) {
     const plan::Device on = device_of(device);
     bool known = false, for_device = true;
@@ -202,10 +202,8 @@ Way way_of(const std::string& variant, const plan::Shape& shape, const Types& ty
             for_device = plan::runs_on(instance, on);
             if (!for_device) continue;
             const auto better = [&](const plan::Instance& a, const plan::Instance& b) {
-                const auto copies = [&](const plan::Instance& i) {
-                    return !packs && (i.aligned_a || i.aligned_b);
-                };
-                if (copies(a) != copies(b)) return copies(b);
+                const bool copies_a = plan::needs_copies(a, packs), copies_b = plan::needs_copies(b, packs);
+                if (copies_a != copies_b) return copies_b;
                 return a.efficiency > 0 && plan::cost(a, shape, on) < plan::cost(b, shape, on);
             };
             if (best == nullptr || better(instance, *best)) best = &instance;
@@ -226,10 +224,11 @@ Way way_of(const std::string& variant, const plan::Shape& shape, const Types& ty
     throw core::WrongKind(message + ": see matmul.variants(), or pass variant=\"auto\"");
 }
 
-Way choose(const core::Device& device, const Types& types, const plan::Shape& shape, bool packs) {
+Way choose(const core::Device& device, const Types& types, const plan::Shape& shape,
+           const plan::Packs& packs = {}) {
     for (const Type factors : types.factors) {
-        const plan::Choice choice = plan::choose(shape, name(factors), name(types.out), device_of(device),
-                                                 packs || plan::copies_pay(name(factors), shape));
+        const plan::Choice choice =
+            plan::choose(shape, name(factors), name(types.out), device_of(device), packs);
         if (choice.instance != nullptr) return {factors, choice};
     }
     return {types.out, {}};
@@ -261,10 +260,18 @@ struct Launches {
     NativeProduct native_product{};  // without a function: `kernel` multiplies
     Type type{};
     std::vector<One> all;
-    std::optional<Additions> additions{};  // the launches write parts, which these add up
-    std::optional<Boxes> boxes{};          // the kernel takes tensor maps
-    std::optional<Planes> planes{};        // the kernel takes the bytes of integers
-    std::optional<Parts> parts{};          // the kernel takes parts of floats
+    std::optional<Additions> additions{};          // the launches write parts, which these add up
+    std::optional<Boxes> boxes{};                  // the kernel takes tensor maps
+    std::optional<Planes> planes{};                // the kernel takes the bytes of integers
+    std::optional<Parts> parts{};                  // the kernel takes parts of floats
+    Prepared::Steps copies_of_a{}, copies_of_b{};  // before the launches
+
+    void run(const Operand& a, const Operand& b, const Place& c, const core::StreamPtr& stream) const {
+        if (copies_of_a.empty() && copies_of_b.empty()) return run(place_of(a), place_of(b), c, stream);
+        const Array left = prepare(a.array(), copies_of_a, stream),
+                    right = prepare(b.array(), copies_of_b, stream);
+        run(place_of(left), place_of(right), c, stream);
+    }
 
     void run(const Place& a, const Place& b, const Place& c, const core::StreamPtr& stream) const {
         if (!additions) return multiply(a, b, c, stream);
@@ -312,7 +319,7 @@ Launches native_launches(core::Device& device, const Array& a, const Array& b, c
         const Problem& p = part.problem;
         // The time of the kernel that "auto" takes on a GPU.
         const plan::Shape shape{p.m, p.n, p.k, part.count};
-        const plan::Choice choice = choose(device, types, shape, true).choice;
+        const plan::Choice choice = choose(device, types, shape).choice;
         const std::int64_t duration = choice.instance == nullptr ? -1 : predict_matmul(device, choice, shape);
         const unsigned blocks = made.native_product.blocks(p, part.count);
         const auto operations = static_cast<double>(p.m) * p.n * p.k * part.count;
@@ -487,15 +494,15 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
     const bool has_plans = natively || number >= 0;
     const PlanKey key = key_of(left, right, product.type, natively, natively ? 0 : number);
     if (has_plans) {
-        if (const auto plan = plans.find(key)) return plan->run(place_of(left), place_of(right), to, stream);
+        if (const auto plan = plans.find(key)) return plan->run(left, right, to, stream);
     }
 
     const unsigned generation = device.generation();
     const Array c = product.array();
     if (c.count() == 0) return;
     if (left.shape.back() == 0) return fill_with(c, 0, stream);
-    Array a = left.array(), b = right.array();
-    for (const Array* array : std::array<const Array*, 3>{&a, &b, &c}) {
+    Prepared a(left.array(), stream), b(right.array(), stream);
+    for (const Array* array : std::array<const Array*, 3>{&a.array(), &b.array(), &c}) {
         for (const std::int64_t extent : {array->shape.back(), array->shape[array->dimensions() - 2]}) {
             if (extent > std::numeric_limits<int>::max())
                 throw std::invalid_argument(
@@ -506,56 +513,61 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
     if (variant == native && !natively)
         throw std::invalid_argument(
             "variant: 'native' is there on simulated devices alone; see matmul.variants()");
-    const Types types(a.type, b.type, c.type);
+    const Types types(left.type, right.type, c.type);
     Launches launches;
+    using Copy = Prepared::Copy;
+    const auto put_in_rows = [](Prepared& operand, Type type) {
+        if (operand.array().type != type || !has_rows(operand.array())) operand.take(Copy::rows, type);
+    };
     if (natively) {
-        a = in_rows(a, c.type, stream), b = in_rows(b, c.type, stream);
-        launches = native_launches(device, broadcast(a, c), broadcast(b, c), c, types);
+        put_in_rows(a, c.type), put_in_rows(b, c.type);
+        launches = native_launches(device, broadcast(a.array(), c), broadcast(b.array(), c), c, types);
     } else {
-        const plan::Shape shape = shape_of(c, a.shape.back());
-        const auto way = [&](bool packs) {
+        const plan::Shape shape = shape_of(c, left.shape.back());
+        const auto way = [&](const plan::Packs& packs) {
             return automatic ? choose(device, types, shape, packs)
                              : way_of(std::string(variant), shape, types, packs, device);
         };
         // The kernels for float8 get a copy where they cannot read an operand, so its alignment does not
         // matter.
         Way chosen{c.type, {}};
-        if (!types.are_alike()) chosen = way(true);
+        if (!types.are_alike()) chosen = way({});
         const Type factors = chosen.factors;
-        if (!types.are_alike()) a = converted(a, factors, stream), b = converted(b, factors, stream);
+        for (Prepared* const operand : {&a, &b})
+            if (operand->array().type != factors && !types.are_alike())
+                operand->take(Copy::converted, factors);
         // Kernels with boxes also read operands that are stored transposed.
-        bool stored_a = has_columns(a, factors), stored_b = has_columns(b, factors);
-        if (!stored_a) a = in_rows(a, factors, stream);
-        if (!stored_b) b = in_rows(b, factors, stream);
-        if (types.are_alike()) chosen = way(will_be_in_packs(a, stored_a) && will_be_in_packs(b, stored_b));
+        bool stored_a = has_columns(a.array(), factors), stored_b = has_columns(b.array(), factors);
+        if (!stored_a) put_in_rows(a, factors);
+        if (!stored_b) put_in_rows(b, factors);
+        if (types.are_alike())
+            chosen = way({will_be_in_packs(a.array(), stored_a), will_be_in_packs(b.array(), stored_b)});
         const plan::Choice& choice = chosen.choice;
         const plan::Instance& instance = *choice.instance;
         const bool boxes = instance.boxes && !instance.planes, whole = choice.split.parts() == 1;
         const bool takes_columns = boxes && whole;  // operands that are stored transposed
-        if (stored_a && (!takes_columns || instance.along_k))
-            a = in_rows(a, factors, stream), stored_a = false;
-        if (stored_b && !takes_columns) b = in_rows(b, factors, stream), stored_b = false;
-        if (boxes && instance.along_k && !(stored_b && has_map(b) && in_packs(transposed(b)))) {
-            const Array columns = packed(transposed(b), factors, stream);
-            b = transposed(in_packs(columns) ? columns : to_packs(columns, stream)), stored_b = true;
-        }
-        if (boxes && !instance.parts && !has_map(a)) a = packed(a, factors, stream);
-        if (boxes && !instance.parts && !has_map(b)) b = packed(b, factors, stream);
-        if (instance.aligned_a && !(stored_a && boxes) && !in_packs(a)) a = to_packs(a, stream);
-        if (instance.aligned_b && !(stored_b && boxes) && !in_packs(b)) b = to_packs(b, stream);
-        const Array all_a = broadcast(a, c), all_b = broadcast(b, c);
+        if (stored_a && (!takes_columns || instance.along_k)) put_in_rows(a, factors), stored_a = false;
+        if (stored_b && !takes_columns) put_in_rows(b, factors), stored_b = false;
+        if (boxes && instance.along_k && !(stored_b && has_map(b.array()) && in_packs(transposed(b.array()))))
+            b.take(Copy::columns, factors), stored_b = true;
+        if (boxes && !instance.parts)
+            for (Prepared* const operand : {&a, &b})
+                if (!has_map(operand->array())) operand->take(Copy::all, factors);
+        if (instance.aligned_a && !(stored_a && boxes) && !in_packs(a.array())) a.take(Copy::packs, factors);
+        if (instance.aligned_b && !(stored_b && boxes) && !in_packs(b.array())) b.take(Copy::packs, factors);
+        const Array all_a = broadcast(a.array(), c), all_b = broadcast(b.array(), c);
         launches = !whole  ? split_launches_of(choice, device, all_a, all_b, c)
                    : boxes ? box_launches_of(instance, device, all_a, all_b, c, stored_a, stored_b)
                            : launches_of(instance, device, all_a, all_b, c);
     }
-    launches.run(place_of(a), place_of(b), to, stream);
-    const bool in_place = a.pointer == left.pointer && b.pointer == right.pointer;
-    if (in_place && has_plans) plans.add(key, generation, std::move(launches));
+    launches.copies_of_a = a.steps(), launches.copies_of_b = b.steps();
+    launches.run(place_of(a.array()), place_of(b.array()), to, stream);
+    if (has_plans) plans.add(key, generation, std::move(launches));
 }
 
 Choice explain_matmul(const core::Device& device, Type a, Type b, Type out, std::int64_t m, std::int64_t n,
                       std::int64_t k, std::int64_t batch) {
-    const plan::Choice choice = choose(device, Types(a, b, out), {m, n, k, batch}, true).choice;
+    const plan::Choice choice = choose(device, Types(a, b, out), {m, n, k, batch}).choice;
     const Choice kernel{without_number(choice.instance->rung), choice.reason};
     if (!device.simulated()) return kernel;
     return {native, simulated_reason(kernel, predict_matmul(device, choice, {m, n, k, batch}))};
@@ -567,10 +579,10 @@ std::int64_t predict_matmul(const core::Device& device, const std::string& varia
     const Types types(type, type, type);
     if (variant == "auto" || variant == native) {
         // The kernel that "auto" takes on a GPU.
-        const plan::Choice choice = choose(device, types, shape, true).choice;
+        const plan::Choice choice = choose(device, types, shape).choice;
         return choice.instance == nullptr ? -1 : predict_matmul(device, choice, shape);
     }
-    return predict_matmul(device, *way_of(variant, shape, types, true, device).choice.instance, shape);
+    return predict_matmul(device, *way_of(variant, shape, types, {}, device).choice.instance, shape);
 }
 
 }  // namespace cuscope::ops

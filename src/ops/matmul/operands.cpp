@@ -1,12 +1,45 @@
 #include "ops/matmul/operands.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <vector>
 
 #include "core/memory/strided.hpp"
 #include "ops/elements.hpp"
 
 namespace cuscope::ops {
+namespace {
+
+Array copied(const Array& array, const Prepared::Step& step, const core::StreamPtr& stream) {
+    switch (step.copy) {
+        case Prepared::Copy::converted:
+            return converted(array, step.type, stream);
+        case Prepared::Copy::rows:
+            return in_rows(array, step.type, stream);
+        case Prepared::Copy::all:
+            return packed(array, step.type, stream);
+        case Prepared::Copy::packs:
+            return to_packs(array, stream);
+        case Prepared::Copy::columns: {
+            const Array columns = packed(transposed(array), step.type, stream);
+            return transposed(in_packs(columns) ? columns : to_packs(columns, stream));
+        }
+    }
+    throw std::logic_error("a copy of an operand that has no case");
+}
+
+}  // namespace
+
+void Prepared::take(Copy copy, Type type) {
+    steps_.push_back({copy, type});
+    array_ = copied(array_, steps_.back(), stream_);
+}
+
+Array prepare(const Array& array, const Prepared::Steps& steps, const core::StreamPtr& stream) {
+    Array made = array;
+    for (const Prepared::Step& step : steps) made = copied(made, step, stream);
+    return made;
+}
 
 bool has_rows(const Array& array) {
     const auto size = static_cast<std::int64_t>(size_of(array.type));
@@ -87,7 +120,12 @@ Array to_packs(const Array& array, const core::StreamPtr& stream) {
     shape.back() = (shape.back() * size + pack_bytes - 1) / pack_bytes * pack_bytes / size;
     Array copy = allocate(stream, array.type, shape);
     // The kernels read the padding too. Values there do not change the product, but must be initialised.
-    if (shape.back() != array.shape.back()) fill_with(copy, 0, stream);
+    if (shape.back() != array.shape.back()) {
+        Array padding = copy;
+        padding.pointer += array.shape.back() * size;
+        padding.shape.back() -= array.shape.back();
+        fill_with(padding, 0, stream);
+    }
     copy.shape = array.shape;
     const std::vector<std::size_t> extents(array.shape.begin(), array.shape.end());
     const std::vector<std::ptrdiff_t> to(copy.strides.begin(), copy.strides.end()),

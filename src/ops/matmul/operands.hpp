@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "ops/array.hpp"
 
@@ -30,6 +31,39 @@ bool has_columns(const Array& array, Type type);
 bool will_be_in_packs(const Array& array, bool stored_transposed);
 // A copy with rows that can be read 16 bytes at a time.
 Array to_packs(const Array& array, const core::StreamPtr& stream);
+
+// An operand, and the copies of it that were made until a kernel can read it. A later call with an operand
+// that lies in memory alike makes the same copies.
+class Prepared {
+  public:
+    enum class Copy : std::uint8_t {
+        converted,  // converted()
+        rows,       // in_rows()
+        all,        // packed()
+        packs,      // to_packs()
+        columns     // rows and columns exchanged in memory, and so in packs
+    };
+    struct Step {
+        Copy copy;
+        Type type;
+    };
+    using Steps = std::vector<Step>;
+
+    Prepared(Array array, core::StreamPtr stream) : array_(std::move(array)), stream_(std::move(stream)) {}
+
+    const Array& array() const { return array_; }
+    const Steps& steps() const { return steps_; }
+    void take(Copy copy, Type type);
+
+  private:
+    Array array_;
+    core::StreamPtr stream_;
+    Steps steps_;
+};
+
+// The copy that these steps make.
+Array prepare(const Array& array, const Prepared::Steps& steps, const core::StreamPtr& stream);
+
 // The row distance of a matrix with one row has no meaning, but kernels that read 16 bytes at a time need a
 // multiple of 16 bytes.
 std::int64_t row_distance(const Array& array);
