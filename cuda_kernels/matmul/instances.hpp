@@ -105,12 +105,12 @@ inline double shared_slab_seconds(std::string_view type) {
     return type == "int32" ? 0.78e-6 : type == "int64" ? 0.63e-6 : 0;
 }
 
-// Of warp tiles that load one number at a time, or `width` numbers.
+// Of warp tiles that load one number at a time and have all of their columns, or that load `width` numbers.
 inline double warp_slab_seconds(std::string_view type, int width) {
-    if (type == "int32") return width > 1 ? 0.69e-6 : 1.45e-6;
+    if (type == "int32") return width > 1 ? 0.69e-6 : 0.77e-6;
     if (width > 1) return 0;
-    if (type == "float32") return 1.2e-6;
-    return type == "float64" ? 0.9e-6 : 1.76e-6;
+    if (type == "float32") return 0.8e-6;
+    return type == "float64" ? 0.55e-6 : 0.9e-6;
 }
 
 inline void add_simple(std::vector<Instance>& to) {
@@ -187,9 +187,9 @@ inline constexpr std::array<WarpTiles, 19> warp_tiles{{{"float32", 128, 256, 8, 
                                                        {"float64", 32, 64, 8, 4, 4, 4, 2, 4, 0.54},
                                                        {"float64", 32, 64, 8, 4, 4, 4, 1, 4, 0.51},
                                                        {"int32", 64, 64, 8, 8, 4, 4, 4, 5, 0.50},
-                                                       {"int32", 64, 64, 8, 8, 4, 4, 1, 5, 0.49},
+                                                       {"int32", 64, 64, 8, 8, 4, 4, 1, 5, 0.47},
                                                        {"int32", 32, 64, 16, 4, 4, 4, 4, 5, 0.48},
-                                                       {"int32", 32, 64, 16, 4, 4, 4, 1, 5, 0.47},
+                                                       {"int32", 32, 64, 16, 4, 4, 4, 1, 5, 0.45},
                                                        {"int64", 32, 64, 8, 4, 4, 4, 2, 4, 0.115},
                                                        {"int64", 32, 64, 8, 4, 4, 4, 1, 4, 0.105}}};
 
@@ -213,7 +213,7 @@ inline void add_warp_tiles(std::vector<Instance>& to) {
                       .resident = t.resident,
                       .fast_alone = t.type.starts_with("int") && t.block_m == 32,
                       .efficiency = t.efficiency,
-                      .slab_seconds = warp_slab_seconds(t.type, t.width)});
+                      .slab_seconds = (t.block_m > 32 ? 1.1 : 1) * warp_slab_seconds(t.type, t.width)});
     }
 }
 

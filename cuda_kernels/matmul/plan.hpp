@@ -40,11 +40,13 @@ inline double cost(const Instance& i, const Shape& shape, const Device& device) 
     const double each = std::ceil(blocks / device.multiprocessors);
     // With fewer blocks than it can hold, a multiprocessor waits more often. With half of them, it is assumed
     // to be a quarter slower.
-    const bool narrow = std::min(shape.m, shape.n) <= 16 && i.in == "int32";  // measured
+    const bool narrow = shape.n <= 16 && shape.k < 1000 && i.in == "int32";  // measured
     const double filled = i.fast_alone && !narrow ? 1 : std::min(1.0, each / i.resident);
     double work = each * i.tile_m * i.tile_n / (i.efficiency * (0.5 + 0.5 * filled));
-    // Each operand is divided into parts once. Of narrow products, that is a large share.
+    // Each operand is divided into parts or bytes once. Of narrow products, that is a large share.
+    if (i.parts) work *= static_cast<double>((shape.k + 63) / 64 * 64) / static_cast<double>(shape.k);
     if (i.parts) work += 0.7 * static_cast<double>(shape.m + shape.n);
+    if (i.planes) work += 0.075 * element(i.in)->size * static_cast<double>(shape.m + shape.n);
     // Without clusters, blocks read more than the second-level cache gives once A and B do not fit into it.
     const double bytes = (static_cast<double>(shape.m) + static_cast<double>(shape.n)) *
                          static_cast<double>(shape.k) * static_cast<double>(shape.batch) *
@@ -99,10 +101,20 @@ inline Split split_of(long long k, long long parts, long long unit) {
 
 inline constexpr double slab_bytes = 128;  // of k, in a slab of A or B
 
+// The time of a slab, if a block does not wait for memory. Tiles of rung 08 that load one number at a time
+// are slower where columns are missing.
+inline double slab_seconds(const Instance& i, const Shape& shape) {
+    if (i.rung != "08_warp_tiles" || i.aligned_b) return i.slab_seconds;
+    const double missing = static_cast<double>((i.tile_n - shape.n % i.tile_n) % i.tile_n) / i.tile_n;
+    return i.slab_seconds * (1 + missing);
+}
+
 // The device's seconds for a product of `shape` in one launch.
 inline double seconds(const Instance& i, const Shape& shape, const Device& device) {
     const double blocks = static_cast<double>(i.blocks(shape.m, shape.n)) * static_cast<double>(shape.batch);
-    const double k = static_cast<double>(shape.k), size = element(i.in)->size;
+    // A block of few threads and little work starts and ends as long as it computes 22 steps.
+    const double k = static_cast<double>(shape.k) + (i.block_y > 1 && i.efficiency > 0 ? 22 : 0),
+                 size = element(i.in)->size;
     if (i.efficiency == 0 && !i.few_rows)  // 02_coalesced, which is for small k
         return std::max(3e-6 + 20e-9 * k, (3e-12 + 0.6e-12 * k) * static_cast<double>(shape.m) *
                                               static_cast<double>(shape.n) *
@@ -128,7 +140,7 @@ inline double seconds(const Instance& i, const Shape& shape, const Device& devic
                               : (bytes > 40e6 ? 0.47e-6 : 0.4e-6);
     double rounds = 1;
     if (i.slab_seconds > 0) {
-        slab = i.slab_seconds;
+        slab = slab_seconds(i, shape);
         rounds = std::ceil(blocks / (device.multiprocessors * i.resident));
     }
     return std::max({cost(i, shape, device) * k / multiplications_per_second(i.in),
@@ -165,18 +177,18 @@ inline double seconds(const Instance& i, const Shape& shape, const Split& split,
 inline bool planes_pay(const Instance& i, const Shape& shape) {
     const double products =
         static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
+    const long long narrowest = std::min(shape.m, shape.n);
+    if (!i.boxes) return narrowest >= 96 && shape.k >= 128 && products >= 0x1p29;
     // Other kernels for 64 bits are slower, so a smaller product pays for the passes.
-    const double least = !i.boxes ? 0x1p29 : element(i.in)->size == 8 ? 0x1p27 : 0x1.4p28;
-    return std::min(shape.m, shape.n) >= (i.boxes ? 128 : 96) && shape.k >= (i.boxes ? 64 : 128) &&
-           products >= least;
+    return narrowest >= 64 && shape.k >= 64 && products >= (element(i.in)->size == 8 ? 0x1p26 : 0x1.4p28);
 }
 
-// The same for parts of floats. The greatest error is below that of SGEMM from k = 256 on, but if C has few
-// elements, SGEMM splits k and is more precise.
+// The same for parts of floats. For every k, the greatest error is below that of SGEMM. Only if C has few
+// elements, SGEMM may split k and be more precise.
 inline bool parts_pay(const Shape& shape) {
     const double elements = static_cast<double>(shape.m) * static_cast<double>(shape.n);
-    return std::min(shape.m, shape.n) >= 128 && shape.k >= 256 && elements >= 0x1p19 &&
-           elements * static_cast<double>(shape.k) >= 0x1p29;
+    return std::min(shape.m, shape.n) >= 128 && shape.k >= 64 && elements >= 0x1p19 &&
+           elements * static_cast<double>(shape.k) >= 0x1.2p28;
 }
 
 struct Choice {
@@ -235,8 +247,10 @@ inline double score(const Instance& i, const Shape& shape, const Device& device)
     const double work = cost(i, shape, device), rate = multiplications_per_second(i.in);
     if (rate == 0 || i.slab_seconds == 0) return work;
     const double blocks = static_cast<double>(i.blocks(shape.m, shape.n)) * static_cast<double>(shape.batch);
-    const double rounds = std::ceil(blocks / (device.multiprocessors * i.resident));
-    return std::max(work, rounds * element(i.in)->size / slab_bytes * i.slab_seconds * rate);
+    // Such tiles of integers slow each other down.
+    const int at_once = i.fast_alone && i.rung == "08_warp_tiles" ? 1 : i.resident;
+    const double rounds = std::ceil(blocks / (device.multiprocessors * at_once));
+    return std::max(work, rounds * element(i.in)->size / slab_bytes * slab_seconds(i, shape) * rate);
 }
 
 // The best instance, or split of k, among those that need no copies of operands. `host_before`: the host's
@@ -273,9 +287,13 @@ inline Choice choose_without_copies(const Shape& shape, std::string_view in, std
             !runs_on(i, device))
             continue;
         if (needs_copies(i, packs)) continue;
-        if (in_packs && &i == simple && i.in.starts_with("float") && std::min(shape.m, shape.n) > 16)
+        if (in_packs && &i == simple && i.in.starts_with("float") && (shape.n > 16 || shape.k > 1000))
             continue;
         if (i.most_rows > 0 && shape.m > i.most_rows) continue;
+        // Tiles of few rows that take turns on a multiprocessor are fast only where the memory is the limit.
+        if (i.follows && i.slab_seconds > 0 && shape.m > 4 * i.tile_m &&
+            i.blocks(shape.m, shape.n) * shape.batch > device.multiprocessors)
+            continue;
         // The second block of a cluster would have no rows, and there is a kernel without clusters.
         if (i.cluster > 1 && shape.m <= i.tile_m && i.in == i.out && !i.planes && !i.parts) continue;
         if ((i.planes && !planes_pay(i, shape)) || (i.parts && !parts_pay(shape))) continue;
@@ -284,11 +302,14 @@ inline Choice choose_without_copies(const Shape& shape, std::string_view in, std
     const Instance* coalesced = find("02_coalesced");
     const bool small_integers = type->size <= 2 && type->numpy.find("int") != std::string_view::npos;
     if (coalesced && small_integers && (!best || best == simple) &&
-        (type->size == 1 ? shape.n <= 2 : shape.m <= 2 && shape.n >= 4096))
+        (type->size == 1 ? shape.n <= 2
+                         : (shape.n == 1 && shape.m <= 2048) || (shape.m <= 2 && shape.n >= 4096)))
         return {coalesced, "C is so narrow that 16 x 16 tiles in shared memory would be nearly empty."};
-    if ((!best || best == simple) && coalesced && shape.k <= 8)
-        return {coalesced,
-                "k is at most 8, so half or more of a 16 x 16 tile in shared memory would be empty."};
+    const bool short_k = best && best != simple
+                             ? in.starts_with("float") && shape.k <= 2 && !packs.b
+                             : shape.k <= 8 || (small_integers && shape.k > 16 && shape.k <= 20);
+    if (coalesced && short_k)
+        return {coalesced, "k is so short that most of a tile in shared memory would be empty."};
     if (!best)
         return {simple, simple ? "No faster rung takes this element type and alignment on this device." : ""};
     if (same(type->numpy, result)) {
@@ -341,7 +362,7 @@ inline Choice choose(const Shape& shape, std::string_view in, std::string_view o
         seconds(i, shape, with.split, device) + copies * copy_seconds + bytes / copied_bytes_per_second;
     // If the rows of C are not aligned either, its elements are written one at a time.
     if (shape.n * result->size % 16 != 0)
-        device_seconds += 4e-12 * static_cast<double>(shape.m) * static_cast<double>(shape.n) *
+        device_seconds += 3e-12 * static_cast<double>(shape.m) * static_cast<double>(shape.n) *
                           static_cast<double>(shape.batch);
     const double host = host_seconds(with.split) + copies * host_seconds_of_copy;
     const double other =

@@ -386,3 +386,41 @@ def test_each_variant_launches_its_own_kernel_again(device):
 
     assert second == first
     assert [name in kernel for name, kernel in zip(names, first, strict=True)] == [True] * len(names)
+
+
+LAYOUTS = {
+    "odd rows": lambda m, n: cs.empty((m, n), np.float16),
+    "inside a larger array": lambda m, n: cs.empty((m + 1, n + 3), np.float16)[1:, 1 : n + 1],
+    "transposed": lambda m, n: cs.empty((n, m), np.float16).T,
+    "reversed": lambda m, n: cs.empty((m, n), np.float16)[::-1],
+    "every second column": lambda m, n: cs.empty((m, 2 * n), np.float16)[:, ::2],
+}
+
+
+@pytest.mark.parametrize("variant", ["auto", "shared_tiles", "tensor_cores"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_each_call_copies_the_numbers_that_its_operands_have_then(device, layout, variant):
+    # The first call plans the copies, the later ones make them again.
+    random = np.random.default_rng(1)
+    left, right = LAYOUTS[layout](33, 45), LAYOUTS[layout](45, 21)
+    results, expected = [], []
+    for _ in range(3):
+        a, b = (random.integers(-3, 4, x.shape).astype(np.float16) for x in (left, right))
+        left.copy_from(a)
+        right.copy_from(b)
+
+        results.append(cs.matmul(left, right, variant=variant).to_host())
+
+        expected.append(a @ b)
+    np.testing.assert_array_equal(results, expected)
+
+
+def test_arrays_of_one_layout_share_a_plan_but_no_numbers(device):
+    random = np.random.default_rng(2)
+    numbers = [random.integers(-3, 4, (2, 61, 61)).astype(np.float16) for _ in range(4)]
+    pairs = [cs.to_device(pair) for pair in numbers]
+
+    products = [cs.matmul(pair[0], pair[1], variant="tensor_cores") for pair in pairs]
+
+    for product, (a, b) in zip(products, numbers, strict=True):
+        np.testing.assert_array_equal(product.to_host(), a @ b)

@@ -137,7 +137,7 @@ def test_plan_chooses_by_the_shape_the_types_and_the_device(printed):
         "08_warp_tiles",
         "03_shared_tiles",
         "09_tensor_cores",
-        "12_byte_planes",
+        "13_wgmma_planes",
         "09_tensor_cores",
         "02_coalesced",
         "03_shared_tiles",
