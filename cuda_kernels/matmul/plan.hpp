@@ -157,7 +157,7 @@ inline double host_seconds(const Split& split) {
 // device's.
 inline constexpr double host_seconds_of_copy = 11e-6, copy_seconds = 3e-6, copied_bytes_per_second = 1e12;
 
-// The same, and the additions if k is split.
+// The device's seconds for a product whose k may be split, with the additions of its parts.
 inline double seconds(const Instance& i, const Shape& shape, const Split& split, const Device& device) {
     if (split.parts() == 1) return seconds(i, shape, device);
     // The kernel that adds the parts waits for the product. If the product lets the next kernel begin, the
