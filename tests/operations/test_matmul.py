@@ -281,6 +281,29 @@ def test_explain_names_a_variant_and_a_reason(device):
     assert reason.endswith(".")
 
 
+@pytest.mark.parametrize("on", ["device", "host"])
+def test_explain_knows_whether_copies_of_the_operands_would_pay(device, on):
+    make = cs.empty if on == "device" else np.ones
+
+    small, large, aligned = (
+        cs.matmul.explain(make((m, k), np.float16), make((k, n), np.float16))
+        for m, n, k in [(647, 57, 78), (1111, 2719, 1393), (648, 64, 80)]
+    )
+
+    # On GPUs, tensor cores read 16 bytes at a time.
+    assert "shared_tiles" in small
+    assert "shared_tiles" not in large
+    assert "shared_tiles" not in aligned
+
+
+def test_explain_looks_at_the_place_of_a_view(device):
+    array = cs.empty((64, 81), np.float16)
+
+    told = cs.matmul.explain(array[:, 1:], cs.empty((80, 64), np.float16))
+
+    assert "shared_tiles" in told  # rows of 162 bytes, which begin at an odd element
+
+
 @pytest.mark.host_only("a GPU's times are not predicted")
 def test_explain_of_a_simulated_device_has_its_time(device):
     time = _core.predict_matmul(device, "auto", "float32", 300, 100, 200, 2) / 1e3

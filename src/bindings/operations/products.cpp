@@ -152,9 +152,24 @@ std::string explain_product(py::handle a, py::handle b, py::handle given_stream)
     if (product_of(shape) == 0 || of_a.columns() == 0)
         return "auto: there is nothing to multiply, so that no product is launched.";
     const std::span<const py::ssize_t> extents = shape;
-    const ops::Choice choice = ops::explain_matmul(
-        stream->device(), of_a.type, of_b.type, type_of_product(of_a, of_b, py::none()).type, of_a.rows(),
-        of_b.columns(), of_a.columns(), product_of(extents.first(extents.size() - 2)));
+    const ops::Type type = type_of_product(of_a, of_b, py::none()).type;
+    const bool kept = ops::is_float8(of_a.type) && ops::is_float8(of_b.type);
+    // NumPy arrays come to the device in C order, and in the type of the product.
+    const auto operand = [&](const Operand& its, const Factor& factor, Extents& strides) {
+        ops::Operand made;
+        made.type = kept ? factor.type : type;
+        if (const DeviceArray* const array = its.on_device()) {
+            made = operand_of(*array, factor.type);
+            strides = strides_with(*array, factor, &factor == &of_a);
+        }
+        made.shape = factor.shape;
+        made.strides = strides;
+        return made;
+    };
+    Extents strides_of_a, strides_of_b;
+    const ops::Choice choice = ops::explain_matmul(stream->device(), operand(left, of_a, strides_of_a),
+                                                   operand(right, of_b, strides_of_b), type,
+                                                   product_of(extents.first(extents.size() - 2)));
     return choice.variant + ": " + choice.reason;
 }
 

@@ -180,6 +180,12 @@ struct Types {
     bool are_alike() const { return factors.size() == 1; }
 };
 
+// Which operands can a kernel read 16 bytes at a time? The kernels for float8 get copies of the others.
+plan::Packs packs_of(const Array& a, const Array& b, const Types& types) {
+    if (!types.are_alike()) return {};
+    return {will_be_in_packs(a, types.out), will_be_in_packs(b, types.out)};
+}
+
 // The type of the factors, and the kernel that multiplies them.
 struct Way {
     Type factors{};
@@ -311,15 +317,15 @@ struct Launches {
     }
 };
 
-// `types`: of the product on a GPU, which gives the time.
+// `types` and `packs`: of the product on a GPU, which gives the time.
 Launches native_launches(core::Device& device, const Array& a, const Array& b, const Array& c,
-                         const Types& types) {
+                         const Types& types, const plan::Packs& packs) {
     Launches made{native_kernel(device), NativeProduct::of(c.type), c.type, {}};
     for (const Part& part : parts_of(a, b, c)) {
         const Problem& p = part.problem;
         // The time of the kernel that "auto" takes on a GPU.
         const plan::Shape shape{p.m, p.n, p.k, part.count};
-        const plan::Choice choice = choose(device, types, shape).choice;
+        const plan::Choice choice = choose(device, types, shape, packs).choice;
         const std::int64_t duration = choice.instance == nullptr ? -1 : predict_matmul(device, choice, shape);
         const unsigned blocks = made.native_product.blocks(p, part.count);
         const auto operations = static_cast<double>(p.m) * p.n * p.k * part.count;
@@ -514,6 +520,7 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
         throw std::invalid_argument(
             "variant: 'native' is there on simulated devices alone; see matmul.variants()");
     const Types types(left.type, right.type, c.type);
+    const plan::Packs packs = packs_of(a.array(), b.array(), types);
     Launches launches;
     using Copy = Prepared::Copy;
     const auto put_in_rows = [](Prepared& operand, Type type) {
@@ -521,17 +528,11 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
     };
     if (natively) {
         put_in_rows(a, c.type), put_in_rows(b, c.type);
-        launches = native_launches(device, broadcast(a.array(), c), broadcast(b.array(), c), c, types);
+        launches = native_launches(device, broadcast(a.array(), c), broadcast(b.array(), c), c, types, packs);
     } else {
         const plan::Shape shape = shape_of(c, left.shape.back());
-        const auto way = [&](const plan::Packs& packs) {
-            return automatic ? choose(device, types, shape, packs)
-                             : way_of(std::string(variant), shape, types, packs, device);
-        };
-        // The kernels for float8 get a copy where they cannot read an operand, so its alignment does not
-        // matter.
-        Way chosen{c.type, {}};
-        if (!types.are_alike()) chosen = way({});
+        const Way chosen = automatic ? choose(device, types, shape, packs)
+                                     : way_of(std::string(variant), shape, types, packs, device);
         const Type factors = chosen.factors;
         for (Prepared* const operand : {&a, &b})
             if (operand->array().type != factors && !types.are_alike())
@@ -540,8 +541,6 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
         bool stored_a = has_columns(a.array(), factors), stored_b = has_columns(b.array(), factors);
         if (!stored_a) put_in_rows(a, factors);
         if (!stored_b) put_in_rows(b, factors);
-        if (types.are_alike())
-            chosen = way({will_be_in_packs(a.array(), stored_a), will_be_in_packs(b.array(), stored_b)});
         const plan::Choice& choice = chosen.choice;
         const plan::Instance& instance = *choice.instance;
         const bool boxes = instance.boxes && !instance.planes, whole = choice.split.parts() == 1;
@@ -565,12 +564,14 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
     if (has_plans) plans.add(key, generation, std::move(launches));
 }
 
-Choice explain_matmul(const core::Device& device, Type a, Type b, Type out, std::int64_t m, std::int64_t n,
-                      std::int64_t k, std::int64_t batch) {
-    const plan::Choice choice = choose(device, Types(a, b, out), {m, n, k, batch}).choice;
+Choice explain_matmul(const core::Device& device, const Operand& a, const Operand& b, Type out,
+                      std::int64_t batch) {
+    const plan::Shape shape{a.shape[a.shape.size() - 2], b.shape.back(), a.shape.back(), batch};
+    const Types types(a.type, b.type, out);
+    const plan::Choice choice = choose(device, types, shape, packs_of(a.array(), b.array(), types)).choice;
     const Choice kernel{without_number(choice.instance->rung), choice.reason};
     if (!device.simulated()) return kernel;
-    return {native, simulated_reason(kernel, predict_matmul(device, choice, {m, n, k, batch}))};
+    return {native, simulated_reason(kernel, predict_matmul(device, choice, shape))};
 }
 
 std::int64_t predict_matmul(const core::Device& device, const std::string& variant, Type type, std::int64_t m,

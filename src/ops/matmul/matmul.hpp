@@ -27,9 +27,9 @@ struct Choice {
 // stream.
 void matmul(const Operand& a, const Operand& b, const Operand& c, std::string_view variant,
             const core::StreamPtr& stream);
-// The variant that "auto" would take, and the reason.
-Choice explain_matmul(const core::Device& device, Type a, Type b, Type out, std::int64_t m, std::int64_t n,
-                      std::int64_t k, std::int64_t batch);
+// The variant that "auto" would take for `batch` products of type `out`, and the reason.
+Choice explain_matmul(const core::Device& device, const Operand& a, const Operand& b, Type out,
+                      std::int64_t batch);
 
 // Nanoseconds that a variant takes on a simulated device; -1 if unknown. Throws as matmul() does.
 std::int64_t predict_matmul(const core::Device& device, const std::string& variant, Type type, std::int64_t m,

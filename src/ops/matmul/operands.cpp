@@ -108,10 +108,12 @@ bool has_columns(const Array& array, Type type) {
     return true;
 }
 
-bool will_be_in_packs(const Array& array, bool stored_transposed) {
-    if (!stored_transposed) return in_packs(array);
-    const auto size = static_cast<std::int64_t>(size_of(array.type));
-    return array.type != Type::float32 || array.shape.back() * size % pack_bytes == 0;  // a copy in rows
+bool will_be_in_packs(const Array& array, Type type) {
+    const bool columns = has_columns(array, type);
+    if (!columns && array.type == type && has_rows(array)) return in_packs(array);
+    // Boxes read columns; others get a copy in rows.
+    return (columns && type != Type::float32) ||
+           array.shape.back() * static_cast<std::int64_t>(size_of(type)) % pack_bytes == 0;
 }
 
 Array to_packs(const Array& array, const core::StreamPtr& stream) {

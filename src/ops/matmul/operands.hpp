@@ -27,8 +27,9 @@ bool has_map(const Array& array);
 // Is it stored transposed, so that a kernel with boxes can read it as it lies? Floats are divided into parts
 // first, wherever they lie.
 bool has_columns(const Array& array, Type type);
-// Can the kernels read it 16 bytes at a time as it lies, or, if it is stored transposed, as a kernel gets it?
-bool will_be_in_packs(const Array& array, bool stored_transposed);
+// Can the kernels for this type read it 16 bytes at a time: as it lies, or, if it is stored otherwise, as a
+// kernel gets it?
+bool will_be_in_packs(const Array& array, Type type);
 // A copy with rows that can be read 16 bytes at a time.
 Array to_packs(const Array& array, const core::StreamPtr& stream);
 
