@@ -112,10 +112,10 @@ inline double slab_seconds(const Instance& i, const Shape& shape) {
 // The device's seconds for a product of `shape` in one launch.
 inline double seconds(const Instance& i, const Shape& shape, const Device& device) {
     const double blocks = static_cast<double>(i.blocks(shape.m, shape.n)) * static_cast<double>(shape.batch);
-    // A block of few threads and little work starts and ends as long as it computes 22 steps.
+    // The start and the end of a block of 16 x 16 threads take as long as 22 steps of k.
     const double k = static_cast<double>(shape.k) + (i.block_y > 1 && i.efficiency > 0 ? 22 : 0),
                  size = element(i.in)->size;
-    if (i.efficiency == 0 && !i.few_rows)  // 02_coalesced, which is for small k
+    if (i.efficiency == 0 && !i.few_rows)  // rung 02, which is for a short k
         return std::max(3e-6 + 20e-9 * k, (3e-12 + 0.6e-12 * k) * static_cast<double>(shape.m) *
                                               static_cast<double>(shape.n) *
                                               static_cast<double>(shape.batch));
@@ -247,7 +247,7 @@ inline double score(const Instance& i, const Shape& shape, const Device& device)
     const double work = cost(i, shape, device), rate = multiplications_per_second(i.in);
     if (rate == 0 || i.slab_seconds == 0) return work;
     const double blocks = static_cast<double>(i.blocks(shape.m, shape.n)) * static_cast<double>(shape.batch);
-    // Such tiles of integers slow each other down.
+    // Two blocks of rung 08 for integers take turns on a multiprocessor: they take twice as long as one.
     const int at_once = i.fast_alone && i.rung == "08_warp_tiles" ? 1 : i.resident;
     const double rounds = std::ceil(blocks / (device.multiprocessors * at_once));
     return std::max(work, rounds * element(i.in)->size / slab_bytes * slab_seconds(i, shape) * rate);

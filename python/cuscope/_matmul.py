@@ -101,7 +101,8 @@ class Matmul:
     def explain(self, a: Operand, b: Operand, *, stream: Stream | CudaStream | None = None) -> str:
         """The variant that "auto" takes for these operands, and the reason. Computes nothing.
 
-        For a simulated device it also says how long the product takes there. The kernel few_rows, for up to 8 rows, is
+        It looks at the place and the strides of the arrays: "auto" copies operands that cannot be read 16 bytes at a time
+        only if the copies pay. For a simulated device it also says how long the product takes there. The kernel few_rows, for up to 8 rows, is
         taken by "auto" alone. Raises the errors of the product itself.
 
         >>> import numpy as np, cuscope as cs
