@@ -73,9 +73,9 @@ def race(calls: dict[str, Callable[[], object]], rounds: int = 9) -> dict[str, f
     }
     names = list(taken)
     for turn in range(rounds):
-        # Each begins a round at times: the call after a slower kernel's calls differs from others.
-        first_one = turn % len(names)
-        for name in names[first_one:] + names[:first_one]:
+        # Each variant begins some rounds, because calls take another time after calls of a slower kernel.
+        begin = turn % len(names)
+        for name in names[begin:] + names[:begin]:
             taken[name].append(seconds(calls[name], max(1, min(50, round(SECONDS / first[name])))))
     return {name: statistics.median(times) for name, times in taken.items()}
 

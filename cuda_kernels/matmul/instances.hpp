@@ -82,18 +82,14 @@ inline const ElementName* element(std::string_view name) {
 
 namespace detail {
 
-// Where larger tiles are few or nearly empty, or would need copies of the operands, these are faster, by up
-// to 6 times. For floats that can be read 16 bytes at a time, that is so only for narrow products (plan.hpp).
+// Of 16 x 16 tiles in shared memory. Where larger tiles are few or nearly empty, or would need copies of the
+// operands, these are faster, by up to 6 times.
 inline double shared_tiles_efficiency(std::string_view type) {
     if (type == "float32") return 0.2;
     if (type == "float64") return 0.131;
     if (type == "float16" || type == "bfloat16") return 0.024;
     if (type == "int8") return 0.014;
     return type == "int32" ? 0.135 : type == "int64" ? 0.075 : 0;
-}
-
-inline bool shared_tiles_are_fast_alone(std::string_view type) {
-    return type == "float64" || type == "int32" || type == "int64";
 }
 
 // The same types: the time of a slab.
@@ -116,7 +112,9 @@ inline double warp_slab_seconds(std::string_view type, int width) {
 inline void add_simple(std::vector<Instance>& to) {
     for (const auto& [rung, name] :
          {std::pair{"01_naive", "naive"}, {"02_coalesced", "coalesced"}, {"03_shared_tiles", "shared_tiles"}})
-        for (std::size_t i = 0; i < distinct_elements; ++i)
+        for (std::size_t i = 0; i < distinct_elements; ++i) {
+            const std::string_view type = element_names[i].numpy;
+            const bool shared = std::string_view(rung) == "03_shared_tiles";
             to.push_back({.rung = rung,
                           .kernel = name + ("<" + std::string(element_names[i].cpp) + ">"),
                           .in = element_names[i].numpy,
@@ -126,13 +124,10 @@ inline void add_simple(std::vector<Instance>& to) {
                           .block_x = 16,
                           .block_y = 16,
                           .resident = 8,
-                          .fast_alone = shared_tiles_are_fast_alone(element_names[i].numpy),
-                          .efficiency = std::string_view(rung) == "03_shared_tiles"
-                                            ? shared_tiles_efficiency(element_names[i].numpy)
-                                            : 0,
-                          .slab_seconds = std::string_view(rung) == "03_shared_tiles"
-                                              ? shared_slab_seconds(element_names[i].numpy)
-                                              : 0});
+                          .fast_alone = type == "float64" || type == "int32" || type == "int64",
+                          .efficiency = shared ? shared_tiles_efficiency(type) : 0,
+                          .slab_seconds = shared ? shared_slab_seconds(type) : 0});
+        }
     for (const std::string_view type : {"float32", "float64"}) {
         const std::string of = "<" + std::string(element(type)->cpp) + ">";
         to.push_back({.rung = "04_thread_tile_1d",

@@ -44,8 +44,11 @@ inline double cost(const Instance& i, const Shape& shape, const Device& device) 
     const double filled = i.fast_alone && !narrow ? 1 : std::min(1.0, each / i.resident);
     double work = each * i.tile_m * i.tile_n / (i.efficiency * (0.5 + 0.5 * filled));
     // Each operand is divided into parts or bytes once. Of narrow products, that is a large share.
-    if (i.parts) work *= static_cast<double>((shape.k + 63) / 64 * 64) / static_cast<double>(shape.k);
-    if (i.parts) work += 0.7 * static_cast<double>(shape.m + shape.n);
+    if (i.parts) {
+        constexpr long long step = 64;  // of k, which the kernel fills up with zeros
+        work *= static_cast<double>((shape.k + step - 1) / step * step) / static_cast<double>(shape.k);
+        work += 0.7 * static_cast<double>(shape.m + shape.n);
+    }
     if (i.planes) work += 0.075 * element(i.in)->size * static_cast<double>(shape.m + shape.n);
     // Without clusters, blocks read more than the second-level cache gives once A and B do not fit into it.
     const double bytes = (static_cast<double>(shape.m) + static_cast<double>(shape.n)) *
@@ -183,8 +186,8 @@ inline bool planes_pay(const Instance& i, const Shape& shape) {
     return narrowest >= 64 && shape.k >= 64 && products >= (element(i.in)->size == 8 ? 0x1p26 : 0x1.4p28);
 }
 
-// The same for parts of floats. For every k, the greatest error is below that of SGEMM. Only if C has few
-// elements, SGEMM may split k and be more precise.
+// The same for parts of floats. For every k that was measured, from 16 on, their greatest error is below that
+// of SGEMM. Only if C has few elements, SGEMM may split k and be more precise.
 inline bool parts_pay(const Shape& shape) {
     const double elements = static_cast<double>(shape.m) * static_cast<double>(shape.n);
     return std::min(shape.m, shape.n) >= 128 && shape.k >= 64 && elements >= 0x1p19 &&
@@ -197,7 +200,7 @@ struct Choice {
     Split split{};                       // with more than one part, the instance writes sum_type()
 };
 
-// Does it need copies of operands before?
+// Does the instance need copies of operands before?
 inline bool needs_copies(const Instance& i, const Packs& packs) {
     return (i.aligned_a && !packs.a) || (i.aligned_b && !packs.b);
 }
@@ -253,8 +256,8 @@ inline double score(const Instance& i, const Shape& shape, const Device& device)
     return std::max(work, rounds * element(i.in)->size / slab_bytes * slab_seconds(i, shape) * rate);
 }
 
-// The best instance, or split of k, among those that need no copies of operands. `host_before`: the host's
-// seconds before the product.
+// The best instance, or split of k, among the instances that need no copies of operands. `host_before`: the
+// host's seconds before the product.
 inline Choice choose_without_copies(const Shape& shape, std::string_view in, std::string_view out,
                                     const Device& device, const Packs& packs, double host_before = 0) {
     const ElementName* type = element(in);

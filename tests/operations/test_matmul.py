@@ -447,3 +447,17 @@ def test_arrays_of_one_layout_share_a_plan_but_no_numbers(device):
 
     for product, (a, b) in zip(products, numbers, strict=True):
         np.testing.assert_array_equal(product.to_host(), a @ b)
+
+
+def test_only_the_padding_of_copied_rows_is_cleared(device):
+    # Rows of 45 floats are copied into rows of 48. A fill of contiguous memory would leave most of the padding as it was.
+    a, b = cs.zeros((33, 45), np.float32), cs.zeros((45, 24), np.float32)
+    cs.synchronize()
+
+    with cs.trace() as trace:
+        cs.matmul(a, b, variant="vectorised")
+        cs.synchronize()
+
+    calls = [str(span["name"]) for span in trace.spans if span["kind"] == "call"]
+    assert "cudaMemset2DAsync" in calls
+    assert "cudaMemsetAsync" not in calls

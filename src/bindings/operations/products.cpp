@@ -89,6 +89,21 @@ Extents strides_with(const DeviceArray& array, const Factor& factor, bool left) 
     return strides;
 }
 
+// The array as a matrix or a batch of matrices. `strides` has to live as long as the result.
+ops::Operand described(const DeviceArray& array, ops::Type type, const Factor& factor, bool left,
+                       Extents& strides) {
+    ops::Operand operand = operand_of(array, type);
+    strides = strides_with(array, factor, left);
+    operand.shape = factor.shape;
+    operand.strides = strides;
+    return operand;
+}
+
+// Kernels take float8 as it is.
+bool stay_float8(const Factor& left, const Factor& right) {
+    return ops::is_float8(left.type) && ops::is_float8(right.type);
+}
+
 }  // namespace
 
 py::object compute_product(py::handle a, py::handle b, py::handle out, std::string_view variant,
@@ -101,8 +116,7 @@ py::object compute_product(py::handle a, py::handle b, py::handle out, std::stri
     const ElementDType type = type_of_product(of_a, of_b, out);
     const Output output(out, shapes.result, type, left.on_device() == nullptr);
     std::optional<DeviceArray> copy_of_a, copy_of_b;  // of factors on the host
-    // Kernels take float8 as it is.
-    const bool kept = ops::is_float8(of_a.type) && ops::is_float8(of_b.type);
+    const bool kept = stay_float8(of_a, of_b);
     const auto in_memory = [&](const Operand& operand, ops::Type own, std::optional<DeviceArray>& copy) {
         if (operand.on_device() == nullptr)
             copy.emplace(operand.in_device_memory(kept ? dtype_of(own) : type.dtype, stream));
@@ -113,14 +127,10 @@ py::object compute_product(py::handle a, py::handle b, py::handle out, std::stri
     const std::array read{first, second};
     const DeviceArray* const direct = output.writable(type.type, stream->device(), read);
 
-    ops::Operand x = operand_of(*first, copy_of_a && !kept ? type.type : of_a.type);
-    ops::Operand y = operand_of(*second, copy_of_b && !kept ? type.type : of_b.type);
-    const Extents strides_of_a = strides_with(*first, of_a, true),
-                  strides_of_b = strides_with(*second, of_b, false);
-    x.shape = of_a.shape;
-    x.strides = strides_of_a;
-    y.shape = of_b.shape;
-    y.strides = strides_of_b;
+    Extents strides_of_a, strides_of_b;
+    ops::Operand x = described(*first, copy_of_a && !kept ? type.type : of_a.type, of_a, true, strides_of_a);
+    ops::Operand y =
+        described(*second, copy_of_b && !kept ? type.type : of_b.type, of_b, false, strides_of_b);
     ops::Operand product;
     if (direct != nullptr) product = operand_of(*direct, type.type);
     product.type = type.type;
@@ -153,17 +163,13 @@ std::string explain_product(py::handle a, py::handle b, py::handle given_stream)
         return "auto: there is nothing to multiply, so that no product is launched.";
     const std::span<const py::ssize_t> extents = shape;
     const ops::Type type = type_of_product(of_a, of_b, py::none()).type;
-    const bool kept = ops::is_float8(of_a.type) && ops::is_float8(of_b.type);
-    // NumPy arrays come to the device in C order, and in the type of the product.
     const auto operand = [&](const Operand& its, const Factor& factor, Extents& strides) {
+        if (const DeviceArray* const array = its.on_device())
+            return described(*array, factor.type, factor, &factor == &of_a, strides);
+        // A NumPy array comes to the device in C order, and in the type of the product.
         ops::Operand made;
-        made.type = kept ? factor.type : type;
-        if (const DeviceArray* const array = its.on_device()) {
-            made = operand_of(*array, factor.type);
-            strides = strides_with(*array, factor, &factor == &of_a);
-        }
+        made.type = stay_float8(of_a, of_b) ? factor.type : type;
         made.shape = factor.shape;
-        made.strides = strides;
         return made;
     };
     Extents strides_of_a, strides_of_b;

@@ -1,6 +1,8 @@
 #include "ops/matmul/operands.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -122,16 +124,17 @@ Array to_packs(const Array& array, const core::StreamPtr& stream) {
     shape.back() = (shape.back() * size + pack_bytes - 1) / pack_bytes * pack_bytes / size;
     Array copy = allocate(stream, array.type, shape);
     // The kernels read the padding too. Values there do not change the product, but must be initialised.
-    if (shape.back() != array.shape.back()) {
-        Array padding = copy;
-        padding.pointer += array.shape.back() * size;
-        padding.shape.back() -= array.shape.back();
-        fill_with(padding, 0, stream);
-    }
-    copy.shape = array.shape;
     const std::vector<std::size_t> extents(array.shape.begin(), array.shape.end());
     const std::vector<std::ptrdiff_t> to(copy.strides.begin(), copy.strides.end()),
         from(array.strides.begin(), array.strides.end());
+    if (shape.back() != array.shape.back()) {
+        constexpr std::array<std::byte, pack_bytes> zeros{};
+        std::vector<std::size_t> padding = extents;
+        padding.back() = static_cast<std::size_t>(shape.back() - array.shape.back());
+        core::fill_strided(copy.memory, {copy.pointer + array.shape.back() * size, to}, padding,
+                           std::span(zeros).first(static_cast<std::size_t>(size)), stream);
+    }
+    copy.shape = array.shape;
     core::copy_strided({copy.pointer, to}, {array.pointer, from},
                        core::plan_copy(extents, static_cast<std::size_t>(size), to, from),
                        MemcpyKind::device_to_device, {copy.memory, array.memory}, nullptr, 0, stream, {});
