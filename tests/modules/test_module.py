@@ -272,7 +272,9 @@ def test_file_that_is_not_there_names_the_path(device, tmp_path):
         cs.Module.from_file(tmp_path / "absent.cu")
 
 
-@pytest.mark.parametrize("content", [b"", b"garbage" * 100, b"\x7fELF" + bytes(1000)])
+@pytest.mark.parametrize(
+    "content", [b"", b"garbage" * 100, b"\x7fELF" + bytes(1000)], ids=["empty", "garbage", "beginning of an ELF file"]
+)
 @pytest.mark.parametrize("suffix", ["cubin", "ptx", "fatbin", "image"])
 def test_damaged_image_is_refused(device, tmp_path, suffix, content):
     path = tmp_path / f"damaged.{suffix}"

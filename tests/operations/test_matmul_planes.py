@@ -109,6 +109,7 @@ def test_result_may_be_written_into_rows_of_a_larger_array(device, variant):
 
 
 @pytest.mark.gpu_only("auto on a simulated device is the processor's own way")
+@pytest.mark.no_initcheck("each product takes minutes under it")
 @pytest.mark.parametrize(("dtype", "n"), [(np.int32, 1024), (np.uint64, 832)])
 def test_auto_takes_the_bytes_of_large_products(device, dtype, n):
     a, b = random((n, n), dtype, 1), random((n, n), dtype, 2)
