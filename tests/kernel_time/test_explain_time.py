@@ -70,7 +70,7 @@ def test_copy_of_much_memory_is_bound_by_memory(module):
     n = 1 << 25
     x, y = cs.zeros(n, np.float32), cs.zeros(n, np.float32)
 
-    time = module.copy.explain_time(x, y, grid=n // 256, block=256)
+    time = module.copy.explain_time(x, y, grid=n // 512, block=512)
 
     assert time.bound == "DRAM"
     assert time.footprint_bytes == pytest.approx(8 * n, rel=0.01)
@@ -155,7 +155,7 @@ def test_empty_kernel_is_bound_by_its_launch(module):
     time = module.nothing.explain_time(grid=1, block=32)
 
     assert time.bound == "launch"
-    assert time.seconds == 2e-6
+    assert time.seconds == pytest.approx(2e-6, rel=0.01)
 
 
 def test_table_has_a_row_for_each_part(module):

@@ -233,7 +233,9 @@ def test_kernels_of_a_graph_take_the_same_time_in_each_launch(model):
     copy(x, y, n)
     stream.synchronize()
     after = kernels(graph())
-    assert first[0] == [cs.model("h200").graph_kernel_ns] * 5  # the least that a kernel of a graph takes
+    least = cs.model("h200").graph_kernel_ns  # of a kernel in a graph; this one waits for memory once
+    assert least < first[0][0] < least + 500
+    assert first[0] == [first[0][0]] * 5
     assert second == after == first
 
 

@@ -273,7 +273,9 @@ def test_file_that_is_not_there_names_the_path(device, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"garbage" * 100, b"\x7fELF" + bytes(1000)], ids=["empty", "garbage", "beginning of an ELF file"]
+    "content",
+    [b"", b"garbage" * 100, b"\x7fELF" + bytes(1000)],
+    ids=["empty", "garbage", "beginning of an ELF file"],
 )
 @pytest.mark.parametrize("suffix", ["cubin", "ptx", "fatbin", "image"])
 def test_damaged_image_is_refused(device, tmp_path, suffix, content):

@@ -45,7 +45,8 @@ std::string cause(const KernelTime& time, TimeBound bound) {
         case TimeBound::atomics:
             return number(time.atomic_operations) + " operations";
         case TimeBound::launch:
-            return "start and end of the kernel";
+            return "start and end of the kernel, and the start of its " + std::to_string(time.blocks) +
+                   (time.blocks == 1 ? " block" : " blocks");
     }
     return "";
 }
@@ -113,7 +114,8 @@ Examples
                 return parts;
             },
             "The seconds that each part of the device would take if the others took none, by the names of "
-            "`bound`. 'launch' is added to the others, which overlap.")
+            "`bound`. They overlap, but for the start and the end of the kernel, which are most of "
+            "'launch' unless there are many blocks.")
         .def_property_readonly(
             "blocks", [](const TimeOfKernel& self) { return self.time.blocks; }, "The blocks of the grid.")
         .def_property_readonly(

@@ -244,6 +244,21 @@ double barrier_cycles(const Rates& rates, const BlockProfile& profile, double ro
     return more * profile.barriers / static_cast<double>(profile.phases.size());
 }
 
+// The cycles by which the last block of the grid ends later, if it goes on with the results of all others: it
+// loads from memory once an atomic operation has told it that it is the last one.
+double last_block_cycles(const Rates& rates, const std::vector<BlockProfile>& profiles, const Mean& mean,
+                         std::uint64_t blocks) {
+    const BlockProfile& last = profiles.back();
+    if (profiles.size() == 1 || last.index + 1 != blocks || mean.atomic_operations == 0) return 0;
+    const double rounds = last.longest.global_rounds - mean.chain.global_rounds;
+    if (rounds < 0.5) return 0;
+    const double more = (last.longest.instructions - mean.chain.instructions) * rates.instruction_cycles +
+                        rounds * rates.l2_cycles +
+                        (last.longest.shared_rounds - mean.chain.shared_rounds) * rates.shared_cycles +
+                        (last.barriers - mean.barriers) * rates.barrier_cycles;
+    return rates.ticket_cycles + std::max(0.0, more);
+}
+
 }  // namespace
 
 KernelTime kernel_time(const DeviceModel& model, std::uint64_t block_count, int blocks_per_multiprocessor,
@@ -291,7 +306,12 @@ KernelTime kernel_time(const DeviceModel& model, std::uint64_t block_count, int 
     time.atomic_operations = mean.atomic_operations * blocks;
     at(TimeBound::atomics) =
         time.atomic_operations * std::max(hottest_line(profiles) * rates.atomic_ns, 1 / rates.atomics_per_ns);
-    at(TimeBound::launch) = static_cast<double>(model.kernel_latency_ns);
+    const double dispatch = blocks * rates.block_cycles * cycle;
+    at(TimeBound::launch) = static_cast<double>(model.minimum_kernel_ns) + dispatch;
+    // If no warp makes more than one atomic operation, it is the last thing that the block does. Blocks of
+    // one wave end at about the same time, so their operations do not overlap with anything.
+    const bool atomics_end_blocks = time.waves <= 1 && mean.atomic_operations <= mean.warps;
+    const double last_block = last_block_cycles(rates, profiles, mean, block_count) * cycle;
 
     const double per_round = mean.chain.global_rounds == 0
                                  ? 1
@@ -329,17 +349,18 @@ KernelTime kernel_time(const DeviceModel& model, std::uint64_t block_count, int 
         const double issued = in_line * pipe / std::max(1.0, mean.warps) * rates.schedulers;
         const double waited = std::max(0.0, at(TimeBound::latency) - issued);
         const double multiprocessor = overlapped(power, at(TimeBound::shared), at(TimeBound::issue), waited);
-        // The same data pass memory and the L2 cache, one piece behind the other.
-        const double work = overlapped(device_power, std::max(at(TimeBound::dram), at(TimeBound::l2)),
-                                       at(TimeBound::atomics), multiprocessor) +
-                            issued + waited - overlapped(device_power, issued, waited);
+        // The same data pass memory and the L2 cache, one piece behind the other, while further blocks begin.
+        const double flow = std::max({at(TimeBound::dram), at(TimeBound::l2), dispatch});
+        const double atomics = at(TimeBound::atomics);
+        double work = overlapped(device_power, flow, atomics_end_blocks ? 0 : atomics, multiprocessor) +
+                      issued + waited - overlapped(device_power, issued, waited) + last_block;
+        if (atomics_end_blocks) work += atomics;
         // Of the blocks that a multiprocessor holds, each works while another one waits at a barrier.
         double barriers = 0;
         for (const BlockProfile& profile : profiles) barriers += barrier_cycles(rates, profile, round, power);
         barriers /= static_cast<double>(profiles.size());
         barriers *= std::max(1.0, busiest / held) / held * cycle;
-        return std::max(model.minimum_kernel_ns,
-                        static_cast<std::int64_t>(std::llround(work + barriers + at(TimeBound::launch))));
+        return model.minimum_kernel_ns + static_cast<std::int64_t>(std::llround(work + barriers));
     };
     // The warm time is last: the parts and the bytes in `time` belong to the last call.
     time.cold_ns = total(true);

@@ -63,12 +63,14 @@ Rates rates_of(const DeviceModel& model) {
     rates.partial_sector = 3;
     rates.atomics_per_ns = rates.l2_bytes_per_ns / 64;
     rates.atomic_ns = 2 * 1e6 / model.properties.clock_rate;
+    rates.block_cycles = 1.2;
     rates.instruction_cycles = 4;
     rates.l1_cycles = 35;
     rates.l2_cycles = 270;
     rates.dram_cycles = 620;
     rates.shared_cycles = 30;
     rates.barrier_cycles = 30;
+    rates.ticket_cycles = 1900;
     return rates;
 }
 

@@ -20,8 +20,11 @@ struct Rates {
     double partial_sector;  // the time to store a part of a sector / the time to store the whole
     double atomics_per_ns;  // operations, on different lines
     double atomic_ns;       // an operation on one line, after another one there
+    double block_cycles;    // from the start of one block to the start of the next one
     // Latencies in cycles. instruction_cycles: from an instruction to one that needs its result.
     double instruction_cycles, l1_cycles, l2_cycles, dram_cycles, shared_cycles, barrier_cycles;
+    // A store, a fence, an atomic operation whose result the thread waits for, and another fence.
+    double ticket_cycles;
 };
 
 Rates rates_of(const DeviceModel& model);

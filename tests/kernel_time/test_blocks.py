@@ -1,0 +1,111 @@
+"""The start of many blocks, and the work after the last one has ended, beside the times of an NVIDIA H200."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import cuscope as cs
+
+pytestmark = [
+    pytest.mark.host_only("a real GPU measures times"),
+    pytest.mark.usefixtures("times_from_counts"),
+]
+
+SOURCE = r"""
+__global__ void nothing() {}
+
+__global__ void load_one(const float* x, float* out) {
+    if (x[blockIdx.x * blockDim.x + threadIdx.x & 0xfffff] == 77.f) out[0] = 1;
+}
+
+// Each block leaves a number. The block that draws the last ticket adds all numbers if `adds`.
+__global__ void tickets(float* parts, unsigned* ticket, float* out, bool adds) {
+    __shared__ bool is_last;
+    if (threadIdx.x == 0) {
+        parts[blockIdx.x] = 1;
+        if (adds) {
+            __threadfence();
+            is_last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+            __threadfence();
+        }
+    }
+    if (!adds) return;
+    __syncthreads();
+    if (!is_last) return;
+    float sum = 0;
+    for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x) sum += __ldcg(parts + i);
+    atomicAdd(out, sum);
+}
+
+// Each thread sums up eight numbers. Then each warp adds its sum to one place.
+__global__ void sum_of_warps(const float* x, float* out, bool adds) {
+    float sum = 0;
+    for (int i = 0; i < 8; ++i) sum += x[(blockIdx.x * 8 + i) * blockDim.x + threadIdx.x];
+    for (int lanes = 16; lanes > 0; lanes /= 2) sum += __shfl_down_sync(~0u, sum, lanes);
+    if (threadIdx.x % 32 == 0) {
+        if (adds) atomicAdd(out, sum);
+        else out[blockIdx.x * 8 + threadIdx.x / 32] = sum;
+    }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def module():
+    with cs.add_host_device("h200"):
+        yield cs.Module(SOURCE)
+
+
+def microseconds(kernel: cs.Kernel, *arguments: object, grid: int, block: int) -> float:
+    with kernel.device:
+        return kernel.explain_time(*arguments, grid=grid, block=block).seconds * 1e6
+
+
+# Measured behind a kernel that held the stream, eight launches at a time, with all data in the L2 cache.
+@pytest.mark.parametrize("block", [32, 256])
+@pytest.mark.parametrize(
+    ("grid", "measured"), [(1, 1.67), (1056, 2.5), (4224, 4.5), (16896, 12.2), (67584, 42.7)]
+)
+def test_blocks_begin_one_after_the_other_whatever_their_size(module, grid, measured, block):
+    with module.device:
+        x, out = cs.zeros(1 << 20, np.float32), cs.zeros(1, np.float32)
+
+    time = microseconds(module.load_one, x, out, grid=grid, block=block)
+
+    assert time == pytest.approx(measured, rel=0.35)
+
+
+def test_start_of_many_blocks_is_a_part_of_the_launch(module):
+    with module.device:
+        time = module.nothing.explain_time(grid=1 << 16, block=32)
+
+    assert time.bound == "launch"
+    assert "65536 blocks" in str(time)
+    assert time.parts["launch"] == pytest.approx(2e-6 + 65536 * 0.6e-9, rel=0.02)
+
+
+# The same kernels without the ticket took 1.6 us for 64 and for 256 blocks; with it, 2.9 and 3.1.
+@pytest.mark.parametrize("grid", [64, 256])
+def test_block_with_the_last_ticket_works_after_all_others(module, grid):
+    with module.device:
+        parts, ticket, out = cs.zeros(grid, np.float32), cs.zeros(1, np.uint32), cs.zeros(1, np.float32)
+
+    without, with_ticket = (
+        microseconds(module.tickets, parts, ticket, out, adds, grid=grid, block=256) for adds in (False, True)
+    )
+
+    assert 1.0 < with_ticket - without < 2.2
+
+
+def test_additions_at_the_end_of_blocks_come_after_their_loads(module):
+    grid, block = 1056, 256
+    with module.device:
+        x, out = cs.zeros(8 * grid * block, np.float32), cs.zeros(8 * grid, np.float32)
+
+    without, added = (
+        microseconds(module.sum_of_warps, x, out, adds, grid=grid, block=block) for adds in (False, True)
+    )
+
+    # Operations on one address take 2 cycles each, at 1.98 GHz.
+    assert added - without > 0.9 * 8 * grid * 2 / 1.98e3
