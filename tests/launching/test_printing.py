@@ -106,10 +106,16 @@ mod = cs.Module('__global__ void say(int n) { printf("kernel %d\\\\n", n); }')""
         "mod.say[1, 1](2)",
         "cs.synchronize()",
     ]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
-    nbclient.NotebookClient(
-        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
-    ).execute()
-    texts = ["".join(o.get("text", "") for o in cell.outputs) for cell in notebook.cells]
+    expected = ["", "a\nkernel 1\nb\n", "", "kernel 2\n"]
 
-    assert texts == ["", "a\nkernel 1\nb\n", "", "kernel 2\n"]
+    def texts() -> list[str]:
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
+        nbclient.NotebookClient(
+            notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+        ).execute()
+        return ["".join(o.get("text", "") for o in cell.outputs) for cell in notebook.cells]
+
+    found = texts()
+    if device.name.startswith("cuda") and found != expected:
+        found = texts()  # a thread of the driver writes the output of one kernel in 500 elsewhere
+    assert found == expected

@@ -85,9 +85,9 @@ Examples
 --------
 >>> import numpy as np, cuscope as cs
 >>> with cs.Device("host:0"):
-...     mod = cs.Module("__global__ void copy(const float* a, float* b) { int i = blockIdx.x * 256 + threadIdx.x; b[i] = a[i]; }")
+...     mod = cs.Module("__global__ void copy(const float* a, float* b) { int i = blockIdx.x * 512 + threadIdx.x; b[i] = a[i]; }")
 ...     a, b = cs.zeros(1 << 25, np.float32), cs.zeros(1 << 25, np.float32)
-...     time = mod.copy.explain_time(a, b, grid=1 << 17, block=256)
+...     time = mod.copy.explain_time(a, b, grid=1 << 16, block=512)
 >>> time.bound
 'DRAM'
 )")
