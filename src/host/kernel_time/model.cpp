@@ -308,7 +308,7 @@ KernelTime kernel_time(const DeviceModel& model, std::uint64_t block_count, int 
         time.atomic_operations * std::max(hottest_line(profiles) * rates.atomic_ns, 1 / rates.atomics_per_ns);
     const double dispatch = blocks * rates.block_cycles * cycle;
     at(TimeBound::launch) = static_cast<double>(model.minimum_kernel_ns) + dispatch;
-    // If no warp makes more than one atomic operation, it is the last thing that the block does. Blocks of
+    // If no warp makes more than one atomic operation, it is probably the last that its block does. Blocks of
     // one wave end at about the same time, so their operations do not overlap with anything.
     const bool atomics_end_blocks = time.waves <= 1 && mean.atomic_operations <= mean.warps;
     const double last_block = last_block_cycles(rates, profiles, mean, block_count) * cycle;
