@@ -68,7 +68,8 @@ LONGEST_FILES = (
 )
 
 # Tests of kernels, and of variants of matmul, whose results the tensor memory accelerator writes. compute-sanitizer's
-# initcheck does not see such writes, and takes the results for memory that nobody has written.
+# initcheck does not see such writes, and takes the results for memory that nobody has written. The last alternative begins
+# at the first bracket only: a name may have very many, and a search from each of them takes minutes.
 WRITES_BOXES = re.compile(
     r"test_matmul_(float8|parts)\.py|by_boxes\[|^[^\[]*\[.*\b(tma|float8|wgmma_planes|split_floats)\b"
 )

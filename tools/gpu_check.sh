@@ -73,7 +73,7 @@ check() {
         --error-exitcode 9 --print-limit 2000 --tool "${tool[@]}" "${pytest[@]}" -q -k "cuda:0" -m "$marked" "$@"
 }
 memcheck="memcheck --report-api-errors no"
-# Collecting all tests takes minutes on a machine that reads slowly, so tests that count memory are collected alone.
+# The files of the tests that count memory: pytest collects these alone, because collecting all tests takes 12 seconds.
 mapfile -t counting < <(grep -rl --include='test_*.py' counts_memory tests)
 export -f build
 export python work steps
@@ -87,15 +87,10 @@ install() {
 }
 
 tests() {
-    # A machine that has just started reads NVRTC and all that the tests import from its disk, which may take minutes. These
-    # two steps do so first, because the time limits of the other steps are made for the tests alone. The slowest imports
-    # are shown, to tell a slow disk from a slow import.
+    # A machine that has just started reads NVRTC and all that the tests import from its disk. These two steps do so first,
+    # because the time limits of the other steps are made for the tests alone.
     step compile 120 "$python" -c 'import cuscope as cs; cs.Module("__global__ void nothing() {}")'
-    # shellcheck disable=SC2016  # the inner shell has these variables
-    step collect 240 bash -c '
-        time "$python" -X importtime -m pytest --collect-only -q -p no:cacheprovider -p no:benchmark \
-            2>"$steps/imports.txt" | tail -n 3
-        grep "import time:" "$steps/imports.txt" | sort -t"|" -k1.13n | tail -n 12'
+    step collect 240 bash -c '"$python" -m pytest --collect-only -q -p no:cacheprovider -p no:benchmark | tail -n 3'
     step pytest_cuda_memory 120 "${pytest[@]}" -k "cuda:0" -m counts_memory "${counting[@]}" --junitxml="$steps/junit_cuda_memory.xml"
     # In another process, because CUPTI takes memory of the GPU.
     step pytest_cuda_times 60 "${pytest[@]}" -k "cuda:0" -m measures_time tests/tracing \

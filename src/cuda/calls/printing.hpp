@@ -2,8 +2,8 @@
 // synchronizes. A notebook or a redirected Python prints elsewhere, and Python buffers its own output, so the
 // order would be wrong too.
 //
-// About once in 500 kernels, a thread of the driver (580.159) writes the output before the program
-// synchronizes, between two calls. Nothing here can keep it then: it appears on the standard output of the
+// For up to one kernel in 500, a thread of the driver (580.159) writes the output between two calls of the
+// program. A PrintCapture exists during calls only, so this output goes to the standard output of the
 // process.
 #pragma once
 
