@@ -114,8 +114,8 @@ Examples
                 return parts;
             },
             "The seconds that each part of the device would take if the others took none, by the names of "
-            "`bound`. They overlap, but for the start and the end of the kernel, which are most of "
-            "'launch' unless there are many blocks.")
+            "`bound`. They overlap, but for the start and the end of the kernel, which are a part of "
+            "'launch', and for atomic operations at the end of blocks.")
         .def_property_readonly(
             "blocks", [](const TimeOfKernel& self) { return self.time.blocks; }, "The blocks of the grid.")
         .def_property_readonly(

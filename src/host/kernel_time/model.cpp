@@ -244,8 +244,9 @@ double barrier_cycles(const Rates& rates, const BlockProfile& profile, double ro
     return more * profile.barriers / static_cast<double>(profile.phases.size());
 }
 
-// The cycles by which the last block of the grid ends later, if it goes on with the results of all others: it
-// loads from memory once an atomic operation has told it that it is the last one.
+// How many cycles later the kernel ends if its last block goes on with the results of all other blocks. That
+// is assumed if the last block loads more than the others, and the kernel has atomic operations, by which a
+// block can find out that it is the last one.
 double last_block_cycles(const Rates& rates, const std::vector<BlockProfile>& profiles, const Mean& mean,
                          std::uint64_t blocks) {
     const BlockProfile& last = profiles.back();

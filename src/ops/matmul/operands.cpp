@@ -123,10 +123,10 @@ Array to_packs(const Array& array, const core::StreamPtr& stream) {
     std::vector<std::int64_t> shape = array.shape;
     shape.back() = (shape.back() * size + pack_bytes - 1) / pack_bytes * pack_bytes / size;
     Array copy = allocate(stream, array.type, shape);
-    // The kernels read the padding too. Values there do not change the product, but must be initialised.
     const std::vector<std::size_t> extents(array.shape.begin(), array.shape.end());
     const std::vector<std::ptrdiff_t> to(copy.strides.begin(), copy.strides.end()),
         from(array.strides.begin(), array.strides.end());
+    // The kernels read the padding too. Values there do not change the product, but must be initialised.
     if (shape.back() != array.shape.back()) {
         constexpr std::array<std::byte, pack_bytes> zeros{};
         std::vector<std::size_t> padding = extents;
