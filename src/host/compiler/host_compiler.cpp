@@ -163,7 +163,9 @@ std::vector<std::string> counting_flags(const HostCompiler& compiler, bool timed
         flags.push_back(timed ? "-O3" : "-fno-unroll-loops");
     } else {
         // Keeps a load of a vector of four floats as one access.
-        flags.insert(flags.end(), {"-fsanitize-coverage=trace-pc", "-fno-tree-sra", "-Wno-tsan"});
+        flags.insert(flags.end(), {"-fsanitize-coverage=trace-pc", "-fno-tree-sra", "-Wno-tsan",
+                                   // One of two equal kernels would have no lines.
+                                   "-fno-ipa-icf"});
         // For times: unrolls short loops, as nvcc does. For counts: a copy of an access for each iteration
         // would be counted as an instruction of its own.
         flags.push_back(timed ? "-O3" : "-fno-peel-loops");
