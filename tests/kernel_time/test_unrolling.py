@@ -81,9 +81,9 @@ def latency(pragma: str, body: str, step: int = 32) -> float:
 
 @pytest.mark.parametrize("body", ["sum += x[i];", "if (i >= 0) { sum += x[i]; } else sum += 1;"])
 def test_loads_of_so_many_iterations_are_one_round(body):
-    two, all_ = (latency(f"#pragma unroll {number}", body) for number in (2, 8))
+    two, all_ = (latency(f"#pragma unroll {number}", body) for number in (2, 16))
 
-    # 32 rounds instead of 8. They hit the L2 cache.
+    # 32 rounds instead of 4. They hit the L2 cache.
     assert two > 1.7 * all_
     assert all_ < 1.2 * latency("", body)
 
@@ -96,9 +96,9 @@ def test_inner_loop_that_is_unrolled_belongs_to_the_iteration():
 
 
 def test_inner_loop_without_a_number_is_unrolled_as_ever():
-    inner = "\nfor (int j = 0; j < n; j += n / 16) sum += x[i % 32 + j];"
+    inner = "\nfor (int j = 0; j < n; j += 128) sum += x[i % 32 + j];"
 
-    assert latency("#pragma unroll 1", inner, step=512) < 1.2 * latency("#pragma unroll 8", "sum += x[i];")
+    assert latency("#pragma unroll 1", inner, step=512) < 1.4 * latency("#pragma unroll 16", "sum += x[i];")
 
 
 @pytest.mark.parametrize(

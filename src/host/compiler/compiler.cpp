@@ -14,6 +14,7 @@
 #include "host/compiler/file_names.hpp"
 #include "host/compiler/host_compiler.hpp"
 #include "host/compiler/include_dir.hpp"
+#include "host/compiler/interleaving.hpp"
 #include "host/compiler/letters.hpp"
 #include "host/compiler/options.hpp"
 #include "host/compiler/registration.hpp"
@@ -385,7 +386,7 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
         source = with_gcc_unrolling(source);
     }
     const std::vector<LoopLines> loops =
-        request_.kind == ImageKind::timing ? numbered_loops(rewritten.text) : std::vector<LoopLines>();
+        request_.kind == ImageKind::timing ? interleaved_loops(rewritten.text) : std::vector<LoopLines>();
     const bool unrolled = !compiler_.is_clang && source != rewritten.text;
     for (;;) {
         const std::string registration = registration_code(kernels, rewritten.globals, flags, waits);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "runtime/compile/lexer.hpp"
-#include "runtime/compile/tokens.hpp"
 
 namespace cuscope::simt {
 namespace {
@@ -35,8 +34,6 @@ std::optional<Copies> copies(const std::vector<Token>& words) {
     if (error != std::errc() || end != text.data() + text.size()) return Copies{without_number, false};
     return Copies{std::min(number, most), number != 0};
 }
-
-bool begins_loop(const Token& token) { return token.is("for") || token.is("while") || token.is("do"); }
 
 // Replaces each `#pragma unroll`. The function gets the pragma and its number of copies, which is 0 if no
 // loop follows.
@@ -67,63 +64,15 @@ std::string with_pragmas(std::string_view preprocessed, Replace replace) {
     return result.append(preprocessed.substr(written));
 }
 
-// The last token of the statement that begins with a token.
-std::size_t end_of_statement(const std::vector<Token>& tokens, std::size_t at) {
-    const auto behind_brackets = [&](std::size_t open) {
-        const std::size_t partner = open < tokens.size() ? tokens[open].partner : no_token;
-        return partner != no_token && partner > open ? partner + 1 : tokens.size();
-    };
-    while (at < tokens.size()) {
-        if (tokens[at].is("for") || tokens[at].is("while")) {
-            at = behind_brackets(at + 1);
-        } else if (tokens[at].is("do")) {
-            ++at;
-        } else if (tokens[at].is("if")) {
-            const bool constant = at + 1 < tokens.size() && tokens[at + 1].is("constexpr");
-            const std::size_t end = end_of_statement(tokens, behind_brackets(at + (constant ? 2 : 1)));
-            if (end + 1 >= tokens.size() || !tokens[end + 1].is("else")) return end;
-            at = end + 2;
-        } else {
-            break;
-        }
-    }
-    if (at < tokens.size() && tokens[at].is("{")) return behind_brackets(at) - 1;
-    while (at < tokens.size() && !tokens[at].is(";"))
-        at = tokens[at].partner == no_token ? at + 1 : std::max(at + 1, behind_brackets(at));
-    return std::min(at, tokens.size() - 1);
-}
-
 }  // namespace
 
-std::vector<LoopLines> numbered_loops(std::string_view preprocessed) {
-    std::vector<std::pair<std::size_t, Copies>> pragmas;  // by the end of the pragma
-    bool found = false;
+std::vector<UnrollPragma> unroll_pragmas(std::string_view preprocessed) {
+    std::vector<UnrollPragma> result;
     with_pragmas(preprocessed, [&](const Token& pragma, Copies copies) {
-        if (copies.number != 0) pragmas.emplace_back(pragma.end(), copies);
-        found = found || copies.is_given;
+        if (copies.number != 0) result.push_back({pragma.end(), copies.is_given ? copies.number : 0});
         return std::string_view();
     });
-    std::vector<LoopLines> loops;
-    if (!found) return loops;
-    const Tokens all = tokenize(preprocessed);
-    const std::vector<Token>& tokens = all.list;
-    std::size_t next = 0, end = 0;  // the next pragma; behind the outermost loop with a number
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-        if (!begins_loop(tokens[i])) continue;
-        const Copies* its = nullptr;
-        for (; next < pragmas.size() && pragmas[next].first <= tokens[i].offset; ++next)
-            its = i == 0 || tokens[i - 1].offset < pragmas[next].first ? &pragmas[next].second : nullptr;
-        const bool numbered = its != nullptr && its->is_given;
-        if (!numbered && (its != nullptr || i >= end)) continue;
-        const std::size_t last = end_of_statement(tokens, i);
-        if (numbered) end = std::max(end, last + 1);
-        const auto file = static_cast<std::size_t>(tokens[i].file);
-        if (file >= all.files.size()) continue;
-        const std::string& name = all.files[file];
-        loops.push_back({name.substr(name.rfind('/') + 1), tokens[i].line, tokens[last].line,
-                         numbered ? its->number : 0});
-    }
-    return loops;
+    return result;
 }
 
 std::string with_gcc_unrolling(std::string_view preprocessed) {

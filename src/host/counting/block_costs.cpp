@@ -474,8 +474,10 @@ class Reader {
                                    (blocks_[i].meets ? cuscope_simt::meets_before_branch : 0u);
             text += quarters(blocks_[i].costs.chain) + std::to_string(flags) + ", " +
                     std::to_string(blocks_[i].predicated_accesses) + ", " +
-                    std::to_string(blocks_[i].loads.executions()) + ", " +
-                    std::to_string(blocks_[i].loads.first.number % 65536) + "\n";
+                    std::to_string(blocks_[i].loads.together()) + ", " +
+                    std::to_string(blocks_[i].loads.rest()) + ", " +
+                    std::to_string(blocks_[i].loads.number()) + ", " +
+                    std::to_string(blocks_[i].loads.entry()) + "\n";
         }
         // Behind it, the section of the assembly's own end mark.
         return text + lines_section() + "\t.text\n";

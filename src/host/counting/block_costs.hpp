@@ -10,7 +10,7 @@
 namespace cuscope::simt {
 
 // The assembly with a section "cuscope_costs" behind it: an estimate for each basic block, as BlockCost. It
-// marks the blocks that load in loops with a number. Only for x86-64; the assembly for other processors is
+// marks the blocks that load in `loops`. Only for x86-64; the assembly for other processors is
 // returned unchanged.
 std::string with_block_costs(std::string_view assembly, const std::vector<LoopLines>& loops);
 

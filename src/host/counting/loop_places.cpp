@@ -45,7 +45,8 @@ void LoopPlaces::line(std::string_view operands) {
     });
     if (loop == its.rend() || (*loop)->together == 0) return;
     const auto number = static_cast<unsigned>(numbers_.size());
-    place_ = {(*loop)->together, numbers_.try_emplace(divide(operands, 3).first, number).first->second};
+    const unsigned load = numbers_.try_emplace(divide(operands, 3).first, number).first->second;
+    place_ = {*loop, static_cast<unsigned>(*loop - loops_.data()) % 256 * 256 + load % 256};
 }
 
 }  // namespace cuscope::simt

@@ -1,4 +1,4 @@
-// Finds the loops with `#pragma unroll N` again in the assembly that a compiler made of a source.
+// Finds the loops of a source again in the assembly that a compiler made of it.
 #pragma once
 
 #include <algorithm>
@@ -14,25 +14,34 @@ namespace cuscope::simt {
 struct LoopLines {
     std::string file;
     int first = 0, last = 0;
-    unsigned together = 0;  // N of `#pragma unroll N`, if it is a number: nvcc interleaves N iterations
+    unsigned together = 0;  // nvcc interleaves so many iterations; 0: not known
+    unsigned rest = 1;      // and so many of those that are left over
+    unsigned entry = 0;     // the instructions that find the number of iterations, with a division
 };
 
 struct LoopPlace {
-    unsigned together = 0;  // N; 0: in no such loop
-    unsigned number = 0;    // equal for all copies of the load
+    const LoopLines* loop = nullptr;  // null: in no such loop
+    unsigned number = 0;              // of the loop, and of the load in it; equal for all copies of the load
 };
 
 // The loads of a basic block in such a loop.
-struct LoopLoads {
-    LoopPlace first;
-    unsigned copies = 0;  // of the first load: Clang makes one block of several iterations
-
+class LoopLoads {
+  public:
     void add(LoopPlace place) {
-        if (copies == 0 && place.together != 0) first = place;
-        if (place.together != 0 && place.number == first.number) ++copies;
+        if (copies_ == 0 && place.loop != nullptr) first_ = place;
+        if (place.loop != nullptr && place.number == first_.number) ++copies_;
     }
-    // So many executions of the block make N iterations.
-    unsigned executions() const { return first.together == 0 ? 0 : std::max(1u, first.together / copies); }
+    // So many executions of the block make the iterations that nvcc interleaves.
+    unsigned together() const { return first_.loop == nullptr ? 0 : executions(first_.loop->together); }
+    unsigned rest() const { return first_.loop == nullptr ? 0 : executions(first_.loop->rest); }
+    unsigned entry() const { return first_.loop == nullptr ? 0 : first_.loop->entry; }
+    unsigned number() const { return first_.number; }
+
+  private:
+    unsigned executions(unsigned iterations) const { return std::max(1u, iterations / copies_); }
+
+    LoopPlace first_;
+    unsigned copies_ = 0;  // of the first load: Clang makes one block of several iterations
 };
 
 class LoopPlaces {

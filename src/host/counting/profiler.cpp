@@ -10,9 +10,10 @@ namespace {
 using cuscope_simt::Access;
 
 constexpr std::uintptr_t line_bytes = 128;
-// The loads that a warp issues before it waits for the first one: nvcc moves loads of an unrolled loop to its
-// begin. An H200 shows about eight, in loops with one load and with two.
-constexpr unsigned loads_in_flight = 8;
+// The loads that a warp issues before it waits for the first one. nvcc moves loads of an unrolled loop to its
+// begin: 16 from global memory. From shared memory it moves eight, and issues further ones as registers
+// become free, which comes to about twelve.
+constexpr unsigned global_loads_in_flight = 16, shared_loads_in_flight = 12;
 // The part of an instruction's latency after which the next one of the warp begins, if it does not need the
 // result: one cycle of four, since compute capability 7.0.
 constexpr double independent = 0.25;
@@ -23,7 +24,7 @@ constexpr std::size_t most_lines = 4096, most_phases = 1024;
 // For blocks whose cost is not known, in quarters of an instruction.
 constexpr cuscope_simt::BlockCost usual_cost{0, {12, 4, 0, 0, 4}, 10, 0, 0, 0, 0};
 
-unsigned rounds_of(unsigned loads) { return (loads + loads_in_flight - 1) / loads_in_flight; }
+unsigned rounds_of(unsigned loads) { return (loads + global_loads_in_flight - 1) / global_loads_in_flight; }
 
 std::size_t place_of(std::uint64_t unit, std::size_t slots) {
     return static_cast<std::size_t>(unit * 0x9e3779b97f4a7c15u >> 20) & (slots - 1);
@@ -171,13 +172,32 @@ void Profiler::shared(unsigned warp, double wavefronts, Access access, bool join
     if (access != Access::store) ++warps_[warp].shared_loads;
 }
 
+void Profiler::end_round(Warp& its) {
+    std::ptrdiff_t most = 0;  // the executions of one place
+    for (const unsigned short place : its.places)
+        most = std::max(most, std::count(its.places.begin(), its.places.end(), place));
+    const auto executed = static_cast<unsigned>(most);
+    // A round that is not complete: nvcc's code does what is left over in smaller steps.
+    const unsigned steps = executed < its.together ? executed / its.rest + executed % its.rest : 1;
+    its.ended_rounds += its.begun == 0 ? 0 : std::max(steps, rounds_of(its.begun));
+    its.ended_loads += std::exchange(its.begun, 0u);
+    its.places.clear();
+}
+
 void Profiler::iterate(unsigned warp, const cuscope_simt::BlockCost& cost) {
     Warp& its = warps_[warp];
-    if (std::count(its.places.begin(), its.places.end(), cost.place) >= cost.together) {
-        its.ended_rounds += rounds_of(its.begun);
-        its.ended_loads += std::exchange(its.begun, 0u);
-        its.places.clear();
+    const int loop = cost.place / 256;
+    const bool enters = std::exchange(its.loop, loop) != loop;
+    if (enters) {
+        profile_.instructions[static_cast<std::size_t>(cuscope_simt::CostKind::integer)] += cost.entry;
+        its.chain.instructions += cost.entry;
     }
+    // Loads before the first loop join its first round.
+    const bool ends_other = enters && !its.places.empty();
+    if (ends_other || std::count(its.places.begin(), its.places.end(), cost.place) >= cost.together)
+        end_round(its);
+    its.together = cost.together;
+    its.rest = std::max<unsigned>(1, cost.rest);
     its.places.push_back(cost.place);
 }
 
@@ -198,8 +218,9 @@ void Profiler::go_on(unsigned warp, Access access, bool shared) {
 
 void Profiler::met(unsigned warp) {
     Warp& its = warps_[warp];
+    if (!its.places.empty()) end_round(its);
     const unsigned rounds = its.ended_rounds + rounds_of(its.loads - std::min(its.loads, its.ended_loads));
-    const unsigned shared_rounds = rounds_of(its.shared_loads);
+    const unsigned shared_rounds = (its.shared_loads + shared_loads_in_flight - 1) / shared_loads_in_flight;
     its.chain.global_rounds += rounds;
     its.chain.shared_rounds += shared_rounds;
     its.chain.shared_loads += its.shared_loads;
@@ -211,6 +232,7 @@ void Profiler::met(unsigned warp) {
     its.shared_rounds += shared_rounds;
     its.loads = its.shared_loads = its.covering = 0;
     its.begun = its.ended_rounds = its.ended_loads = 0;
+    its.loop = no_loop;
     its.places.clear();
     its.loads_are_open = false;
 }

@@ -42,10 +42,11 @@ class Profiler {
     void global(unsigned warp, const WarpRequest& request, unsigned lanes, cuscope_simt::Access access);
     // `joined`: a GPU's compiler joins this load to one before it, which then takes `wavefronts` more.
     void shared(unsigned warp, double wavefronts, cuscope_simt::Access access, bool joined);
-    // The first lane of the warp executes a block that loads in a loop with `#pragma unroll N`. nvcc
-    // interleaves the loads of N iterations, so the next ones are in another round.
+    // The first lane of the warp executes a block that loads in a loop. nvcc interleaves the loads of some
+    // iterations only, so the next ones are in another round.
     void iterate(unsigned warp, const cuscope_simt::BlockCost& cost);
-    // The first lane of the warp makes its next access, in the order of its program.
+    // The first lane of the warp makes its next access to global or shared memory, in the order of its
+    // program.
     void go_on(unsigned warp, cuscope_simt::Access access, bool shared);
     // The warp has waited for its accesses.
     void met(unsigned warp);
@@ -56,19 +57,24 @@ class Profiler {
     BlockProfile end(std::uint64_t index, std::uint64_t events, std::uint64_t recorded);
 
   private:
+    static constexpr int no_loop = -1;
     struct Warp {
         BlockProfile::Chain chain;
         unsigned loads = 0, shared_loads = 0;  // since it last waited
-        // The global loads of the first lane in the round that it has begun, the places of loops with a
-        // number where it was, and the rounds before.
+        // The global loads of the first lane in the round that it has begun, the places in a loop where it
+        // was, and the rounds before.
         unsigned begun = 0;
         std::vector<unsigned short> places;
+        int loop = no_loop;               // where it is
+        unsigned together = 0, rest = 1;  // of this loop: see BlockCost
         unsigned ended_rounds = 0, ended_loads = 0;
         // The first lane has global loads that it may not have used, behind so many loads from shared memory.
         bool loads_are_open = false;
         unsigned behind = 0, covering = 0;
         unsigned global_rounds = 0, shared_rounds = 0;  // since the last barrier
     };
+
+    static void end_round(Warp& its);
 
     const Counting& counting_;
     std::vector<std::pair<const char*, const cuscope_simt::BlockCost*>> costs_;  // in order

@@ -242,9 +242,12 @@ void Recorder::access(unsigned thread, std::uint32_t site, std::uintptr_t addres
         if (its.joined.size() < number) its.joined.resize(number);
         join(thread, address, bytes_[site], its.joined[number - 1]);
     }
-    if (lane == 0)
-        profiler_->go_on(thread / 32, access,
-                         setting_.static_shared.holds(address) || setting_.dynamic_shared.holds(address));
+    if (lane != 0) return;
+    Place& last = its.last;
+    if (!last.stretch.holds(address)) last = find(address);
+    // Else the host's code has read its own data, as at a barrier.
+    if (last.kind != Place::Kind::uncounted)
+        profiler_->go_on(thread / 32, access, last.kind == Place::Kind::shared);
 }
 
 // Looks for a load of the same thread that ends where this one begins, so that a GPU could do both as one

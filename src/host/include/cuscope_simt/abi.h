@@ -16,7 +16,7 @@
 
 namespace cuscope_simt {
 
-inline constexpr unsigned abi_version = 10;
+inline constexpr unsigned abi_version = 11;
 
 // An atomic operation, a fence or a volatile poll adds one to Fiber::spin_count, and calls spin_hint when the
 // count reaches this value.
@@ -274,9 +274,12 @@ struct BlockCost {
     unsigned short chain;                 // the longest chain of dependent instructions, in quarters
     unsigned short flags;                 // BlockFlags
     unsigned short predicated_accesses;   // of the next block, if next_is_predicated
-    // If the block loads in a loop with `#pragma unroll N`: the executions of the block in N iterations, and
-    // a number that all copies of the block have. Else 0.
-    unsigned short together, place;
+    // If the block loads in a loop of which nvcc interleaves some iterations: the executions of the block in
+    // these iterations, and in those that it does together when fewer are left. Else 0.
+    unsigned short together, rest;
+    // The number of the loop, times 256, and a number that all copies of the block in the loop have.
+    unsigned short place;
+    unsigned short entry;  // instructions before the first iteration
 };
 
 enum BlockFlags : unsigned short {
