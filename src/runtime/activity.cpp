@@ -25,6 +25,48 @@ Names& table() {
     return *instance;
 }
 
+// Blocks of traces that have ended, for the next ones: the first touch of new pages took half of the time
+// that a trace costs a simulated launch. Never destroyed, like the names.
+class SpareBlocks {
+  public:
+    // The largest block; an empty one if there is none.
+    RecordBlock take() {
+        // After a fork another thread may hold the lock for ever.
+        const std::unique_lock lock(mutex_, std::try_to_lock);
+        if (!lock || blocks_.empty()) return {};
+        const auto largest =
+            std::max_element(blocks_.begin(), blocks_.end(),
+                             [](const RecordBlock& a, const RecordBlock& b) { return a.bytes < b.bytes; });
+        const RecordBlock taken = *largest;
+        blocks_.erase(largest);
+        bytes_ -= taken.bytes;
+        return taken;
+    }
+    // False: there is no room for it.
+    bool keep(RecordBlock block) {
+        const std::unique_lock lock(mutex_, std::try_to_lock);
+        if (!lock || bytes_ + block.bytes > most_bytes || blocks_.size() == most_blocks) return false;
+        blocks_.push_back(block);
+        bytes_ += block.bytes;
+        return true;
+    }
+
+  private:
+    static constexpr std::size_t most_bytes = std::size_t{32} << 20, most_blocks = 8;
+    std::mutex mutex_;
+    std::vector<RecordBlock> blocks_ = [] {
+        std::vector<RecordBlock> blocks;
+        blocks.reserve(most_blocks);
+        return blocks;
+    }();
+    std::size_t bytes_ = 0;
+};
+
+SpareBlocks& spare_blocks() {
+    static SpareBlocks* const instance = new SpareBlocks;
+    return *instance;
+}
+
 }  // namespace
 
 std::uint32_t index_of_name(std::string_view name) {
@@ -81,16 +123,24 @@ std::uint32_t thread_number(CallContext& context) {
     return context.thread;
 }
 
-void* grown_block(void* block, std::size_t bytes) {
-    constexpr std::size_t huge_page = std::size_t{2} << 20;
-    void* const grown = std::realloc(block, bytes);
+RecordBlock grown_block(RecordBlock block) {
+    constexpr std::size_t huge_page = std::size_t{2} << 20, least = std::size_t{32} << 10;
+    if (block.data == nullptr) {
+        if (const RecordBlock spare = spare_blocks().take(); spare.data != nullptr) return spare;
+    }
+    const std::size_t bytes = std::max(least, 2 * block.bytes);
+    void* const grown = std::realloc(block.data, bytes);
     if (grown == nullptr) throw std::bad_alloc();
     const auto begin = reinterpret_cast<std::uintptr_t>(grown);
     const std::uintptr_t first = (begin + huge_page - 1) / huge_page * huge_page;
     const std::uintptr_t last = (begin + bytes) / huge_page * huge_page;
     // A refusal does not matter: the pages are small then.
     if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
-    return grown;
+    return {grown, bytes};
+}
+
+void give_back(RecordBlock block) {
+    if (block.data != nullptr && !spare_blocks().keep(block)) std::free(block.data);
 }
 
 bool ActivityLog::has_room(std::size_t bytes) {

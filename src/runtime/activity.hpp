@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -120,12 +119,19 @@ std::uint64_t next_activity_number();
 // The system's number of the calling thread.
 std::uint32_t thread_number(CallContext& context = call_context());
 
-// realloc. Throws std::bad_alloc, and the block stays as it was, if there is no memory.
-void* grown_block(void* block, std::size_t bytes);
+// Memory of records, in bytes.
+struct RecordBlock {
+    void* data = nullptr;
+    std::size_t bytes = 0;
+};
+// The block with twice its bytes. An empty block becomes one that an earlier array gave back, if there is
+// one. Throws std::bad_alloc, and the block stays as it was, if there is no memory.
+RecordBlock grown_block(RecordBlock block);
+void give_back(RecordBlock block);
 
 // An array that only grows. Large arrays grow without a copy: realloc moves their pages to other addresses. A
 // std::vector would touch twice the memory, which costs more than making the records. So do page faults, so
-// large arrays ask for huge pages.
+// large arrays ask for huge pages, and some blocks of earlier arrays are kept.
 template <class Record>
 class RecordArray {
   public:
@@ -133,24 +139,18 @@ class RecordArray {
     RecordArray() = default;
     RecordArray(const RecordArray&) = delete;
     RecordArray& operator=(const RecordArray&) = delete;
-    ~RecordArray() { std::free(data_); }
+    ~RecordArray() { give_back(block_); }
 
     void push_back(const Record& record) {
-        if (size_ == capacity_) grow();
-        data_[size_++] = record;
+        if ((size_ + 1) * sizeof(Record) > block_.bytes) block_ = grown_block(block_);
+        static_cast<Record*>(block_.data)[size_++] = record;
     }
-    const Record* data() const { return data_; }
+    const Record* data() const { return static_cast<const Record*>(block_.data); }
     std::size_t size() const { return size_; }
 
   private:
-    void grow() {
-        const std::size_t capacity = capacity_ == 0 ? 256 : 2 * capacity_;
-        data_ = static_cast<Record*>(grown_block(data_, capacity * sizeof(Record)));
-        capacity_ = capacity;
-    }
-
-    Record* data_ = nullptr;
-    std::size_t size_ = 0, capacity_ = 0;
+    RecordBlock block_;
+    std::size_t size_ = 0;
 };
 
 // The records of one trace, up to a limit.

@@ -135,6 +135,29 @@ def test_records_beyond_the_limit_are_counted(host):
     assert t.dropped == 200 - len(t.spans)
 
 
+def test_a_trace_does_not_change_when_later_traces_use_the_memory_of_earlier_ones(host):
+    x = idle_zeros(16)
+
+    def fills(value, count):
+        with cs.trace() as t:
+            for _ in range(count):
+                with cs.range(value):
+                    x.fill(1)
+        return t
+
+    first = fills("first", 5000)
+    assert len(first.spans) > 10000
+    del first
+    kept = fills("second", 3000)
+    spans = kept.spans.copy()
+    for count in (1, 4000):
+        later = fills("third", count)
+        assert names_of(later, "range") == ["third"] * count
+
+    assert (kept.spans == spans).all()
+    assert names_of(kept, "range") == ["second"] * 3000
+
+
 def test_a_trace_that_records_cannot_be_read(host):
     with cs.trace() as t, pytest.raises(RuntimeError, match="still recording: read it after its with block"):
         _ = t.spans
