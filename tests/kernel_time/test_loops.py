@@ -159,6 +159,50 @@ def test_loop_that_nvcc_does_not_unroll_waits_for_each_load(device, body):
     assert rounds(body, 11) > 9
 
 
+HELPERS = """
+__device__ float at(const float* x, int i) { return x[i]; }
+struct Sum {
+    const float* x;
+    __device__ float operator()(int begin, int end, int step) const {
+        float sum = 0;
+        for (int i = begin; i < end; i += step) sum += x[i];
+        return sum;
+    }
+    __device__ float all(int begin, int end) const {
+        float sum = 0;
+        for (int i = begin; i < end; i += blockDim.x) sum += x[i];
+        return sum;
+    }
+};
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "like"),
+    [
+        (
+            "for (int i = threadIdx.x; i < n * 32; i += blockDim.x) sum += at(x, i);",
+            "for (int i = threadIdx.x; i < n * 32; i += blockDim.x) sum += x[i];",
+        ),
+        (
+            "for (int i = threadIdx.x; i < n * 32; i += 32) sum += at(x, i) * at(z, i);",
+            "for (int i = threadIdx.x; i < n * 32; i += 32) sum += x[i] * z[i];",
+        ),
+        (
+            "sum = Sum{x}(threadIdx.x, n * 32, blockDim.x);",
+            "int step = blockDim.x; for (int i = threadIdx.x; i < n * 32; i += step) sum += x[i];",
+        ),
+        (
+            "sum = Sum{x}.all(threadIdx.x, n * 32);",
+            "for (int i = threadIdx.x; i < n * 32; i += blockDim.x) sum += x[i];",
+        ),
+    ],
+)
+def test_functions_that_are_inlined_change_nothing(device, body, like):
+    expected = nanoseconds(cs.Module(source([like])).loop_0)
+    assert nanoseconds(cs.Module(HELPERS + source([body])).loop_0) == pytest.approx(expected, rel=0.1)
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -34,9 +34,7 @@ class Interleaving {
 
     std::vector<LoopLines> run() {
         const Declarations declarations(tokens_);
-        for (const Declaration& declaration : declarations.list())
-            if (declaration.kind == Declaration::Kind::function && declaration.body != no_token)
-                add_function(declaration.parameters, declaration.body);
+        add_functions(declarations, declarations.list());
         std::vector<LoopLines> result;
         for (const Loop& loop : loops_) {
             const auto file = static_cast<std::size_t>(tokens_[loop.first].file);
@@ -77,6 +75,7 @@ class Interleaving {
     }
 
     std::size_t end_of_statement(std::size_t at) const;
+    void add_functions(const Declarations& declarations, const std::vector<Declaration>& list);
     void add_function(std::size_t parameters, std::size_t body);
     void classify(Loop& loop);
     bool assigns(std::size_t i) const;
@@ -113,6 +112,16 @@ std::size_t Interleaving::end_of_statement(std::size_t at) const {
             --open;
             at = end + 2;
         }
+    }
+}
+
+// Also those of classes.
+void Interleaving::add_functions(const Declarations& declarations, const std::vector<Declaration>& list) {
+    for (const Declaration& declaration : list) {
+        if (declaration.kind == Declaration::Kind::function && declaration.body != no_token)
+            add_function(declaration.parameters, declaration.body);
+        if (declaration.class_body != no_token)
+            add_functions(declarations, declarations.members(declaration));
     }
 }
 

@@ -290,7 +290,11 @@ class Reader {
             return false;
         }
         if (line.word.front() == '.') {
-            if (starts(line.word, ".section") || line.word == ".text") start(), block_ = place_ = none;
+            if (starts(line.word, ".section") || line.word == ".text") {
+                start();
+                end_block();
+                place_ = none;
+            }
             if (line.word == ".file") loops_.file(line.rest);
             if (line.word == ".loc") {
                 place_ = places_++;
@@ -320,8 +324,10 @@ class Reader {
             addresses_.add_call();
             // Instructions of this part before the hook belong to the same block.
             if (hooked_) start();
+            end_block();
             blocks_.emplace_back();
             block_ = blocks_.size() - 1;
+            loops_.begin_block();
             if (std::exchange(conditional_.begun, true)) conditional_ = {};
             hooked_ = true;
             return true;
@@ -459,8 +465,24 @@ class Reader {
         return text;
     }
 
+    void end_block() {
+        if (block_ != none) blocks_[block_].loads.end(loops_.around());
+        block_ = none;
+    }
+
+    // together, rest, place and entry of BlockCost
+    std::string loop_of(const Block& block) const {
+        const LoopLines* const loop = block.loads.loop();
+        if (loop == nullptr || loop->together == 0) return "0, 0, 0, 0";
+        const unsigned place = loops_.number(*loop) % 256 * 256 + block.loads.number() % 256;
+        return std::to_string(block.loads.executions(loop->together)) + ", " +
+               std::to_string(block.loads.executions(loop->rest)) + ", " + std::to_string(place) + ", " +
+               std::to_string(loop->entry);
+    }
+
     std::string section() {
         start();
+        end_block();
         if (blocks_.empty()) return "";
         std::string text = "\t.section cuscope_costs,\"a\",@progbits\n\t.balign 4\n";
         for (std::size_t i = 0; i < blocks_.size(); ++i) {
@@ -473,11 +495,7 @@ class Reader {
                                    (blocks_[i].before_predicated ? cuscope_simt::next_is_predicated : 0u) |
                                    (blocks_[i].meets ? cuscope_simt::meets_before_branch : 0u);
             text += quarters(blocks_[i].costs.chain) + std::to_string(flags) + ", " +
-                    std::to_string(blocks_[i].predicated_accesses) + ", " +
-                    std::to_string(blocks_[i].loads.together()) + ", " +
-                    std::to_string(blocks_[i].loads.rest()) + ", " +
-                    std::to_string(blocks_[i].loads.number()) + ", " +
-                    std::to_string(blocks_[i].loads.entry()) + "\n";
+                    std::to_string(blocks_[i].predicated_accesses) + ", " + loop_of(blocks_[i]) + "\n";
         }
         // Behind it, the section of the assembly's own end mark.
         return text + lines_section() + "\t.text\n";

@@ -36,17 +36,22 @@ void LoopPlaces::line(std::string_view operands) {
     int line = 0;
     std::from_chars(others.data(), others.data() + others.size(), line);
     if (line == 0) return;  // an instruction of no line, such as a load that stands for two
-    place_ = {};
+    place_ = divide(operands, 3).first;
+    loop_ = nullptr;
     const auto found = of_file_.find(file);
     if (found == of_file_.end()) return;
     const auto& its = found->second;
     const auto loop = std::find_if(its.rbegin(), its.rend(), [&](const LoopLines* lines) {
         return lines->first <= line && line <= lines->last;
     });
-    if (loop == its.rend() || (*loop)->together == 0) return;
+    if (loop == its.rend()) return;
+    loop_ = *loop;
+    around_ = loop_;
+}
+
+LoopPlace LoopPlaces::place() {
     const auto number = static_cast<unsigned>(numbers_.size());
-    const unsigned load = numbers_.try_emplace(divide(operands, 3).first, number).first->second;
-    place_ = {*loop, static_cast<unsigned>(*loop - loops_.data()) % 256 * 256 + load % 256};
+    return {loop_, numbers_.try_emplace(place_, number).first->second};
 }
 
 }  // namespace cuscope::simt
