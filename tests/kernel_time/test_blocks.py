@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,8 @@ pytestmark = [
     pytest.mark.host_only("a real GPU measures times"),
     pytest.mark.usefixtures("times_from_counts"),
 ]
+
+LADDER = Path(__file__).parents[2] / "cuda_kernels" / "reduce_ladder"
 
 SOURCE = r"""
 __global__ void nothing() {}
@@ -74,6 +78,18 @@ def test_blocks_begin_one_after_the_other_whatever_their_size(module, grid, meas
     time = microseconds(module.load_one, x, out, grid=grid, block=block)
 
     assert time == pytest.approx(measured, rel=0.35)
+
+
+# Measured as a graph of 64 launches, less the time of such a graph of empty kernels, with all data in the L2 cache.
+@pytest.mark.parametrize(("power", "measured"), [(18, 1.71), (20, 2.17), (22, 3.24)])
+def test_last_block_of_a_wave_begins_when_all_others_have_begun(power, measured):
+    with cs.add_host_device("h200"):
+        kernel = cs.Module.from_file(LADDER / "07_grid_stride.cu")["grid_stride<float, Sum>"]
+        x, out = cs.zeros(1 << power, np.float32), cs.zeros(1056, np.float32)
+        told = kernel.explain_time(x, out, x.size, grid=min(1056, x.size // 256), block=256)
+        empty = microseconds(cs.Module(SOURCE).nothing, grid=1, block=256)
+
+    assert told.seconds * 1e6 - empty == pytest.approx(measured, rel=0.2)
 
 
 def test_start_of_many_blocks_is_a_part_of_the_launch(module):
