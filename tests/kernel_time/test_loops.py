@@ -126,6 +126,7 @@ def rounds(body: str, n: int, least: int = 0) -> float:
         # Four, then one by one.
         ("int step = s; for (int i = 0; i < n * 32; i += step) sum += x[i];", {4: 1, 7: 4, 8: 2}),
         ("for (unsigned i = 0; i < n * 32; i += 32) sum += x[i];", {4: 1, 7: 4, 8: 2}),
+        ("for (const float* p = x; p < x + n * 32; p += 32) sum += *p;", {4: 1, 7: 4, 8: 2}),
     ],
 )
 def test_iterations_that_are_left_over_are_done_in_smaller_steps(device, body, expected):

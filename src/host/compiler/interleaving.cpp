@@ -1,6 +1,7 @@
 #include "host/compiler/interleaving.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <string>
 
@@ -53,6 +54,14 @@ class Interleaving {
         bool is_one = false;
         std::size_t begin = 0, end = 0;  // the step's expression, if it is not one
     };
+    struct Control {
+        std::size_t variable = no_token;       // in the condition
+        std::size_t begin = 0, begin_end = 0;  // its first value; empty: not in the loop
+        std::size_t bound = 0, bound_end = 0;  // the other side of the condition
+        bool from_constant = false;            // the first value is a constant
+        bool or_equal = false;                 // the condition is <= or >=
+        Step step;
+    };
 
     bool is(std::size_t i, std::string_view text) const { return i < tokens_.size() && tokens_[i].is(text); }
     // Do these symbols follow each other without a space?
@@ -77,6 +86,8 @@ class Interleaving {
     std::size_t end_of_statement(std::size_t at) const;
     void add_functions(const Declarations& declarations, const std::vector<Declaration>& list);
     void add_function(std::size_t parameters, std::size_t body);
+    std::optional<Control> control_of(const Loop& loop) const;
+    bool is_short(const Control& control, const ScalarType& amount) const;
     void classify(Loop& loop);
     bool assigns(std::size_t i) const;
     Step step_at(std::size_t i) const;
@@ -259,6 +270,60 @@ bool Interleaving::has_unsigned_address(std::string_view variable, const ScalarT
     return false;
 }
 
+// None if the number of iterations cannot be computed before the loop.
+std::optional<Interleaving::Control> Interleaving::control_of(const Loop& loop) const {
+    const bool is_for = is(loop.first, "for");
+    const std::size_t open = loop.first + 1, close = loop.body - 1;
+    std::size_t condition = open + 1, condition_end = close, step_begin = loop.body, step_end = loop.last + 1;
+    Control control;
+    if (is_for) {
+        control.begin_end = find(";", open + 1, close);
+        control.begin = std::min(find("=", open + 1, control.begin_end) + 1, control.begin_end);
+        control.from_constant =
+            control.begin < control.begin_end && scalars_->type(control.begin, control.begin_end).is_constant;
+        condition = control.begin_end + 1;
+        condition_end = find(";", condition, close);
+        step_begin = condition_end + 1, step_end = close;
+        if (condition_end >= close) return std::nullopt;
+    }
+    // The condition compares one variable.
+    std::size_t compares = condition_end;
+    for (std::size_t i = condition; i < condition_end; i = next(i)) {
+        if (is(i, "&", "&") || is(i, "|", "|")) return std::nullopt;
+        const bool is_comparison = i > condition && (is(i, "<") || is(i, ">") || is(i, "!", "="));
+        if (is_comparison) compares = std::min(compares, i);
+    }
+    if (compares == condition_end) return std::nullopt;
+    const bool has_equals = is(compares + 1, "=");
+    control.or_equal = has_equals && !is(compares, "!");
+    const std::size_t right = compares + (has_equals ? 2 : 1);
+    // The variable is the side that changes.
+    std::size_t changes = 0;
+    const auto take = [&](std::size_t variable, std::size_t other, std::size_t other_end) {
+        if (changes != 0 || !tokens_[variable].is_word()) return;
+        control.variable = variable, control.bound = other, control.bound_end = other_end;
+        control.step = find_step(tokens_[variable].text, step_begin, step_end, &changes);
+    };
+    if (compares == condition + 1) take(condition, right, condition_end);
+    if (condition_end == right + 1) take(right, condition, compares);
+    if (changes != 1 || !control.step.is_known) return std::nullopt;
+    if (is_for) find_step(tokens_[control.variable].text, loop.body, loop.last + 1, &changes);
+    if (changes != 1 || leaves(loop.body, loop.last)) return std::nullopt;
+    return control;
+}
+
+// Does nvcc make a copy of the body for each iteration?
+bool Interleaving::is_short(const Control& control, const ScalarType& amount) const {
+    if (!control.from_constant || !amount.is_constant ||
+        !scalars_->type(control.bound, control.bound_end).is_constant)
+        return false;
+    const long from = scalars_->value(control.begin, control.begin_end);
+    const long to = scalars_->value(control.bound, control.bound_end);
+    const long by = control.step.is_one ? 1 : scalars_->value(control.step.begin, control.step.end);
+    // A number that is not known is that of a template, and mostly small.
+    return from < 0 || to < 0 || by <= 0 || std::abs(to - from) / by <= completely;
+}
+
 void Interleaving::classify(Loop& loop) {
     const std::size_t before = loop.first == 0 ? 0 : tokens_[loop.first - 1].end();
     for (const UnrollPragma& pragma : pragmas_) {
@@ -267,84 +332,30 @@ void Interleaving::classify(Loop& loop) {
         loop.is_unrolled = pragma.number == 0;
         return;
     }
-    if (is(loop.first, "do")) return;
-    const std::size_t open = loop.first + 1, close = loop.body - 1;
-    std::size_t condition = open + 1, condition_end = close, step_begin = loop.body, step_end = loop.last + 1;
-    if (is(loop.first, "for")) {
-        const std::size_t first = find(";", open + 1, close), second = find(";", first + 1, close);
-        if (second >= close) {  // a range, or nothing that this knows
-            if (first >= close) return;
-            loop.together = 1;
-            return;
-        }
-        condition = first + 1, condition_end = second;
-        step_begin = second + 1, step_end = close;
-    }
+    const bool is_range = is(loop.first, "for") && find(";", loop.first + 2, loop.body - 1) == loop.body - 1;
+    if (is(loop.first, "do") || is_range) return;
     loop.together = 1;
-    // The condition compares one variable.
-    std::size_t compares = condition;
-    bool or_equal = false;
-    for (std::size_t i = condition; i < condition_end; i = next(i)) {
-        if (is(i, "&", "&") || is(i, "|", "|")) return;
-        if (compares == condition && i > condition && (is(i, "<") || is(i, ">") || is(i, "!", "=")))
-            compares = i;
-    }
-    if (compares == condition) return;
-    or_equal = is(compares + 1, "=") && !is(compares, "!");
-    const std::size_t right = compares + (is(compares + 1, "=") ? 2 : 1);
-    std::size_t at = no_token;
-    std::size_t bound = right, bound_end = condition_end;
-    if (compares == condition + 1 && tokens_[condition].is_word()) {
-        at = condition;
-    }
-    std::size_t changes = 0;
-    Step step;
-    if (at != no_token) step = find_step(tokens_[at].text, step_begin, step_end, &changes);
-    if (changes == 0 && condition_end == right + 1 && tokens_[right].is_word()) {
-        at = right;
-        bound = condition, bound_end = compares;
-        step = find_step(tokens_[at].text, step_begin, step_end, &changes);
-    }
-    if (changes != 1 || !step.is_known) return;
-    const std::string_view variable = tokens_[at].text;
-    if (is(loop.first, "for")) {
-        find_step(variable, loop.body, loop.last + 1, &changes);
-        if (changes != 1) return;
-    }
-    if (leaves(loop.body, loop.last)) return;
-
-    const ScalarType* const declared = scalars_->variable(variable, at);
+    const std::optional<Control> control = control_of(loop);
+    if (!control) return;
+    const std::string_view variable = tokens_[control->variable].text;
+    const ScalarType* const declared = scalars_->variable(variable, control->variable);
     const ScalarType type = declared == nullptr ? ScalarType() : *declared;
+    const Step& step = control->step;
     const ScalarType amount = step.is_one ? ScalarType{true} : scalars_->type(step.begin, step.end);
-    // The value before the first iteration.
-    bool from_constant = false;
-    long from = -1;
-    if (is(loop.first, "for")) {
-        const std::size_t end = find(";", open + 1, close), equals = find("=", open + 1, end);
-        from_constant = equals < end && scalars_->type(equals + 1, end).is_constant;
-        from = equals < end ? scalars_->value(equals + 1, end) : -1;
-    }
-    const ScalarType limit = scalars_->type(bound, bound_end);
-    if (from_constant && limit.is_constant && amount.is_constant) {
-        const long to = scalars_->value(bound, bound_end);
-        const long by = step.is_one ? 1 : scalars_->value(step.begin, step.end);
-        const bool is_long =
-            from >= 0 && to >= 0 && by > 0 && (to > from ? to - from : from - to) / by > completely;
-        if (!is_long) {
-            loop.is_unrolled = true;
-            return;
-        }
-    }
+    loop.is_unrolled = is_short(*control, amount);
+    if (loop.is_unrolled) return;
     // nvcc unrolls only the innermost loops.
     for (const Loop& inner : loops_)
         if (inner.first > loop.first && inner.last <= loop.last && !inner.is_unrolled) return;
     if (scalars_->pointers_may_alias() && stores_to_pointers(loop)) return;
     if (waits(loop)) return;
     if (amount.is_constant) {
-        loop.together =
-            (type.is_unsigned && !step.is_one) || has_unsigned_address(variable, type, loop) ? some : most;
-        if (loop.together == most && step.is_one && from_constant) loop.rest = some;
-    } else if (!type.is_unsigned && !or_equal && (type.is_wide ? !is_built_in(step) : !amount.is_unsigned)) {
+        const bool overflows =
+            (type.is_unsigned && !step.is_one) || has_unsigned_address(variable, type, loop);
+        loop.together = type.is_pointer || overflows ? some : most;
+        if (loop.together == most && step.is_one && control->from_constant) loop.rest = some;
+    } else if (!type.is_unsigned && !control->or_equal &&
+               (type.is_wide ? !is_built_in(step) : !amount.is_unsigned)) {
         loop.together = some;
         loop.entry = type.is_wide ? wide_division : division;
     }

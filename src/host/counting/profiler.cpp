@@ -22,7 +22,7 @@ constexpr double independent = 0.25;
 constexpr double entry_instructions = 7;
 constexpr std::size_t most_lines = 4096, most_phases = 1024;
 // For blocks whose cost is not known, in quarters of an instruction.
-constexpr cuscope_simt::BlockCost usual_cost{0, {12, 4, 0, 0, 4}, 10, 0, 0, 0, 0};
+constexpr cuscope_simt::BlockCost usual_cost{0, {12, 4, 0, 0, 4}, 10, 0, 0, 0, 0, 0, 0};
 
 unsigned rounds_of(unsigned loads) { return (loads + global_loads_in_flight - 1) / global_loads_in_flight; }
 
