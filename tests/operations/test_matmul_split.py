@@ -78,15 +78,17 @@ def test_up_to_eight_rows_are_multiplied_in_parts(device, kind, m, n, k, parts):
     ],
 )
 @pytest.mark.parametrize(("count", "groups"), [(1, 1), (2, 1), (9, 2), (70, 8), (129, 4)])
-def test_parts_are_added(device, sums, out, count, groups):
-    m, n, row = 5, 67, 80
+@pytest.mark.parametrize("blocks", [1, 3, 100])
+@pytest.mark.parametrize(("n", "row"), [(67, 80), (68, 80), (68, 81)])  # 68: rows of whole packs of 16 bytes
+def test_parts_are_added(device, sums, out, count, groups, blocks, n, row):
+    m = 5
     random = np.random.default_rng(count)
     parts = random.integers(0, 9, (count, m, n)).astype(SUMS[sums])
     dtype = np.dtype(np.int8) if out == "signed char" else TYPES[out]
     c = cs.to_device(np.zeros((m, row), dtype))
     kernel = built_in(device, "matmul/add_parts")[f"add_parts<{sums}, {out}>"]
 
-    kernel[-(-m * n * groups // 256), 256](cs.to_device(parts), c, m, n, row, count, groups)
+    kernel[blocks, 256](cs.to_device(parts), c, m, n, row, count, groups)
 
     result = c.to_host()
     assert np.array_equal(result[:, :n], parts.sum(0).astype(dtype))
