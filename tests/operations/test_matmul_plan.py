@@ -173,6 +173,6 @@ def test_plan_takes_as_few_rows_as_the_product_has_and_splits_k_if_it_has_few_co
         "tile 64 128 parts 1",
         "tile 128 256 parts 1",
         "tile 64 128 parts 1",
-        "tile 128 256 parts 8",
+        "tile 128 256 parts 16",
         "tile 16 64 parts 1",
     ]
