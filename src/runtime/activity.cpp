@@ -9,6 +9,7 @@
 #include <deque>
 #include <new>
 #include <unordered_map>
+#include <utility>
 
 namespace cuscope {
 namespace {
@@ -33,33 +34,27 @@ class SpareBlocks {
     RecordBlock take() {
         // After a fork another thread may hold the lock for ever.
         const std::unique_lock lock(mutex_, std::try_to_lock);
-        if (!lock || blocks_.empty()) return {};
-        const auto largest =
-            std::max_element(blocks_.begin(), blocks_.end(),
-                             [](const RecordBlock& a, const RecordBlock& b) { return a.bytes < b.bytes; });
-        const RecordBlock taken = *largest;
-        blocks_.erase(largest);
-        bytes_ -= taken.bytes;
-        return taken;
+        if (!lock) return {};
+        const auto less = [](const RecordBlock& a, const RecordBlock& b) { return a.bytes < b.bytes; };
+        return std::exchange(*std::max_element(blocks_.begin(), blocks_.end(), less), {});
     }
     // False: there is no room for it.
     bool keep(RecordBlock block) {
         const std::unique_lock lock(mutex_, std::try_to_lock);
-        if (!lock || bytes_ + block.bytes > most_bytes || blocks_.size() == most_blocks) return false;
-        blocks_.push_back(block);
-        bytes_ += block.bytes;
+        if (!lock) return false;
+        std::size_t bytes = block.bytes;
+        for (const RecordBlock& kept : blocks_) bytes += kept.bytes;
+        const auto free = std::find_if(blocks_.begin(), blocks_.end(),
+                                       [](const RecordBlock& kept) { return kept.data == nullptr; });
+        if (bytes > most_bytes || free == blocks_.end()) return false;
+        *free = block;
         return true;
     }
 
   private:
-    static constexpr std::size_t most_bytes = std::size_t{32} << 20, most_blocks = 8;
+    static constexpr std::size_t most_bytes = std::size_t{32} << 20;
     std::mutex mutex_;
-    std::vector<RecordBlock> blocks_ = [] {
-        std::vector<RecordBlock> blocks;
-        blocks.reserve(most_blocks);
-        return blocks;
-    }();
-    std::size_t bytes_ = 0;
+    std::array<RecordBlock, 8> blocks_{};
 };
 
 SpareBlocks& spare_blocks() {

@@ -119,7 +119,7 @@ std::uint64_t next_activity_number();
 // The system's number of the calling thread.
 std::uint32_t thread_number(CallContext& context = call_context());
 
-// Memory of records, in bytes.
+// Memory for records.
 struct RecordBlock {
     void* data = nullptr;
     std::size_t bytes = 0;

@@ -42,7 +42,7 @@ SUMS = {
     "for (int i = 0; i < n; ++i) { if (x[i * 32 + threadIdx.x] > 3) break; sum += i; }": 176.7,
 }
 COPIES = {
-    # One by one: x[i] may be what the iteration before has stored.
+    # One by one: x[i] may be the number that the iteration before has stored.
     "for (int i = 0; i < n; ++i) y[i * 32 + threadIdx.x] = 2 * x[i * 32 + threadIdx.x];": 155.5,
     "for (int i = threadIdx.x; i < n * 32; i += 32) y[i] = 2 * x[i];": 153.6,
     "for (int i = threadIdx.x; i < n * 32; i += 32) y[i] += 2 * x[i];": 154.1,

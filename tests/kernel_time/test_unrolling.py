@@ -96,9 +96,9 @@ def test_inner_loop_that_is_unrolled_belongs_to_the_iteration():
 
 
 def test_inner_loop_without_a_number_is_unrolled_as_ever():
-    inner = "\nfor (int j = 0; j < n; j += 128) sum += x[i % 32 + j];"
+    inner = "\nfor (int j = i % 32; j < n; j += 128) sum += x[j];"
 
-    assert latency("#pragma unroll 1", inner, step=512) < 1.4 * latency("#pragma unroll 16", "sum += x[i];")
+    assert latency("#pragma unroll 1", inner, step=512) < 1.2 * latency("#pragma unroll 16", "sum += x[i];")
 
 
 @pytest.mark.parametrize(

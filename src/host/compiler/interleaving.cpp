@@ -15,8 +15,8 @@ namespace cuscope::simt {
 namespace {
 
 constexpr unsigned most = 16, some = 4;
-// The instructions that find the number of iterations, if the step is a variable: a division, and what it
-// needs.
+// The instructions that find the number of iterations, if the step is a variable: a division, and the
+// instructions that prepare it.
 constexpr unsigned division = 35, wide_division = 55;
 // nvcc unrolls a loop with a known number of iterations completely, up to about so many.
 constexpr long completely = 64;
@@ -68,18 +68,15 @@ class Interleaving {
     bool is(std::size_t i, std::string_view text, std::string_view next) const {
         return is(i, text) && is(i + 1, next) && tokens_[i + 1].offset == tokens_[i].offset + 1;
     }
-    std::size_t behind(std::size_t open) const {
+    // Token `open` should be a bracket. If it is none, or is not closed, the source ends there.
+    std::size_t behind_brackets(std::size_t open) const {
         const std::size_t partner = open < tokens_.size() ? tokens_[open].partner : no_token;
         return partner != no_token && partner > open ? partner + 1 : tokens_.size();
-    }
-    // The token behind the one at i, or behind the brackets that begin there.
-    std::size_t next(std::size_t i) const {
-        return tokens_[i].partner != no_token && tokens_[i].partner > i ? tokens_[i].partner + 1 : i + 1;
     }
     // The first token of [begin, end) that is this symbol, outside of brackets; else `end`.
     std::size_t find(std::string_view symbol, std::size_t begin, std::size_t end) const {
         std::size_t i = begin;
-        while (i < end && !is(i, symbol)) i = next(i);
+        while (i < end && !is(i, symbol)) i = behind(tokens_, i);
         return std::min(i, end);
     }
 
@@ -89,6 +86,7 @@ class Interleaving {
     std::optional<Control> control_of(const Loop& loop) const;
     bool is_short(const Control& control, const ScalarType& amount) const;
     void classify(Loop& loop);
+    bool counts(std::size_t i) const;
     bool assigns(std::size_t i) const;
     Step step_at(std::size_t i) const;
     Step find_step(std::string_view variable, std::size_t begin, std::size_t end, std::size_t* changes) const;
@@ -110,14 +108,14 @@ std::size_t Interleaving::end_of_statement(std::size_t at) const {
     std::size_t open = 0;  // `if`s whose first statement has not ended
     for (;;) {
         if (is(at, "for") || is(at, "while")) {
-            at = behind(at + 1);
+            at = behind_brackets(at + 1);
         } else if (is(at, "do")) {
             ++at;
         } else if (is(at, "if")) {
-            at = behind(at + (is(at + 1, "constexpr") ? 2 : 1));
+            at = behind_brackets(at + (is(at + 1, "constexpr") ? 2 : 1));
             ++open;
         } else {
-            std::size_t end = is(at, "{") ? behind(at) - 1 : find(";", at, tokens_.size());
+            std::size_t end = is(at, "{") ? behind_brackets(at) - 1 : find(";", at, tokens_.size());
             end = std::min(end, tokens_.size() - 1);
             if (!is(end + 1, "else") || open == 0) return end;
             --open;
@@ -126,7 +124,7 @@ std::size_t Interleaving::end_of_statement(std::size_t at) const {
     }
 }
 
-// Also those of classes.
+// Adds functions at namespace scope, and functions in classes.
 void Interleaving::add_functions(const Declarations& declarations, const std::vector<Declaration>& list) {
     for (const Declaration& declaration : list) {
         if (declaration.kind == Declaration::Kind::function && declaration.body != no_token)
@@ -137,12 +135,12 @@ void Interleaving::add_functions(const Declarations& declarations, const std::ve
 }
 
 void Interleaving::add_function(std::size_t parameters, std::size_t body) {
-    const std::size_t end = behind(body) - 1, begin = loops_.size();
+    const std::size_t end = behind_brackets(body) - 1, begin = loops_.size();
     for (std::size_t i = body; i < end; ++i) {
         if (!begins_loop(tokens_[i])) continue;
         Loop loop;
         loop.first = i;
-        loop.body = is(i, "do") ? i + 1 : behind(i + 1);
+        loop.body = is(i, "do") ? i + 1 : behind_brackets(i + 1);
         loop.last = end_of_statement(i);
         if (loop.last >= end || loop.body > loop.last) continue;
         loops_.push_back(loop);
@@ -153,6 +151,11 @@ void Interleaving::add_function(std::size_t parameters, std::size_t body) {
     for (std::size_t i = loops_.size(); i-- > begin;) classify(loops_[i]);
 }
 
+// Is `++` or `--` before or behind the variable at token i?
+bool Interleaving::counts(std::size_t i) const {
+    return is(i + 1, "+", "+") || is(i + 1, "-", "-") || is(i - 2, "+", "+") || is(i - 2, "-", "-");
+}
+
 // Is the variable at token i given a new value, but not by `++` or `--`?
 bool Interleaving::assigns(std::size_t i) const {
     if (is(i + 1, "=")) return !is(i + 1, "=", "=");
@@ -161,17 +164,17 @@ bool Interleaving::assigns(std::size_t i) const {
     return (is(i + 1, "<", "<") || is(i + 1, ">", ">")) && is(i + 3, "=");
 }
 
-// What the expression that changes the variable at token i adds to it in each iteration.
+// The step of a loop in which an expression changes the variable at token i.
 Interleaving::Step Interleaving::step_at(std::size_t i) const {
     Step step;
-    const auto doubled = [&](std::size_t at) { return is(at, "+", "+") || is(at, "-", "-"); };
-    if (doubled(i + 1) || (i >= 2 && doubled(i - 2))) {
+    if (counts(i)) {
         step.is_known = step.is_one = true;
         return step;
     }
     const std::size_t begin = i + 3;
     std::size_t end = begin;
-    while (end < tokens_.size() && !is(end, ";") && !is(end, ",") && !is(end, ")")) end = next(end);
+    while (end < tokens_.size() && !is(end, ";") && !is(end, ",") && !is(end, ")"))
+        end = behind(tokens_, end);
     if (is(i + 1, "+", "=") || is(i + 1, "-", "=")) {
         step.is_known = true;
         step.begin = begin;
@@ -190,9 +193,7 @@ Interleaving::Step Interleaving::find_step(std::string_view variable, std::size_
     Step step;
     for (std::size_t i = begin; i < end; ++i) {
         if (!is(i, variable) || is(i - 1, ".") || is(i - 1, "->")) continue;
-        const bool doubled =
-            is(i + 1, "+", "+") || is(i + 1, "-", "-") || is(i - 2, "+", "+") || is(i - 2, "-", "-");
-        if (!doubled && !assigns(i)) continue;
+        if (!counts(i) && !assigns(i)) continue;
         step = step_at(i);
         ++*changes;
     }
@@ -210,7 +211,8 @@ bool Interleaving::leaves(std::size_t begin, std::size_t end) const {
     for (std::size_t i = begin; i <= end; ++i) {
         if (is(i, "return") || is(i, "goto") || is(i, "break")) return true;
         if (begins_loop(tokens_[i]) || is(i, "switch")) {
-            const std::size_t inner = std::min(end_of_statement(is(i, "switch") ? behind(i + 1) : i), end);
+            const std::size_t inner =
+                std::min(end_of_statement(is(i, "switch") ? behind_brackets(i + 1) : i), end);
             for (std::size_t j = i; j <= inner; ++j)
                 if (is(j, "return") || is(j, "goto")) return true;
             i = inner;
@@ -288,7 +290,7 @@ std::optional<Interleaving::Control> Interleaving::control_of(const Loop& loop) 
     }
     // The condition compares one variable.
     std::size_t compares = condition_end;
-    for (std::size_t i = condition; i < condition_end; i = next(i)) {
+    for (std::size_t i = condition; i < condition_end; i = behind(tokens_, i)) {
         if (is(i, "&", "&") || is(i, "|", "|")) return std::nullopt;
         const bool is_comparison = i > condition && (is(i, "<") || is(i, ">") || is(i, "!", "="));
         if (is_comparison) compares = std::min(compares, i);

@@ -11,11 +11,11 @@ namespace cuscope::simt {
 // The loops of a source, with what nvcc does with each; the innermost loop of a line is the last one. A loop
 // that nvcc unrolls completely is left out: its loads belong to the iteration of the loop around it.
 //
-// The rules are those that the machine code of nvcc 13 for an H200 shows.
+// The machine code that nvcc 13 makes for an H200 shows these rules.
 //
-// 16 iterations: the number of iterations can be computed before the loop, and the step is constant. Those
-// that are left over are done one by one, or four at a time if the loop counts from a constant in steps of
-// one.
+// 16 iterations: the number of iterations can be computed before the loop, and the step is constant. The
+// iterations that are left over are done one by one, or four at a time if the loop counts from a constant in
+// steps of one.
 //
 // 4 iterations: the step is a variable, or the loop's variable is a pointer, or it is unsigned and the step
 // is not one, or addresses need unsigned numbers of 32 bits, which may overflow.

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "runtime/compile/source_words.hpp"
+#include "runtime/compile/tokens.hpp"
 
 namespace cuscope::simt {
 namespace {
@@ -42,17 +43,11 @@ Scalars::Scalars(const std::vector<Token>& tokens, std::size_t parameters, std::
     for (std::size_t i = body + 1; i < tokens[body].partner;) i = add_declarations(i, tokens[body].partner);
 }
 
-// The token behind the bracket at `open`, with what it encloses.
-std::size_t Scalars::behind(std::size_t open) const {
-    const std::size_t partner = tokens_[open].partner;
-    return partner != no_token && partner > open ? partner + 1 : open + 1;
-}
-
 void Scalars::add_parameters(std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end;) {
         Declared parameter;
         bool restricts = false, named = false;
-        for (; i < end && !is(i, ","); i = behind(i)) {
+        for (; i < end && !is(i, ","); i = behind(tokens_, i)) {
             const std::string_view text = tokens_[i].text;
             if (is(i, "=")) named = true;
             if (is(i, "*") || is(i, "[")) parameter.type.is_pointer = true;
@@ -106,7 +101,7 @@ std::size_t Scalars::add_declarations(std::size_t begin, std::size_t end) {
             !is(next, ":"))
             return next;
         std::size_t stop = next;
-        while (stop < end && !is(stop, ",") && !is(stop, ";") && !is(stop, ")")) stop = behind(stop);
+        while (stop < end && !is(stop, ",") && !is(stop, ";") && !is(stop, ")")) stop = behind(tokens_, stop);
         if (is(next, "=") || is(next, "{")) {
             its.value_begin = is(next, "=") ? next + 1 : next;
             its.value_end = stop;
@@ -136,7 +131,7 @@ const ScalarType* Scalars::variable(std::string_view name, std::size_t at) const
 
 ScalarType Scalars::type(std::size_t begin, std::size_t end) const {
     // A cast of the whole: (int)(...), int(...), static_cast<int>(...)
-    const auto reaches_end = [&](std::size_t open) { return is(open, "(") && behind(open) == end; };
+    const auto reaches_end = [&](std::size_t open) { return is(open, "(") && behind(tokens_, open) == end; };
     if ((is(begin, "(") && is(begin + 1, "int") && is(begin + 2, ")") && reaches_end(begin + 3)) ||
         (is(begin, "int") && reaches_end(begin + 1)) ||
         (is(begin, "static_cast") && is(begin + 2, "int") && reaches_end(begin + 4))) {

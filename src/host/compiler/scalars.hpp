@@ -43,7 +43,6 @@ class Scalars {
     };
 
     bool is(std::size_t i, std::string_view text) const { return i < tokens_.size() && tokens_[i].is(text); }
-    std::size_t behind(std::size_t open) const;
     const Declared* find(std::string_view name, std::size_t at) const;
     void add_parameters(std::size_t begin, std::size_t end);
     std::size_t add_declarations(std::size_t begin, std::size_t end);

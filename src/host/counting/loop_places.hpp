@@ -15,7 +15,7 @@ struct LoopLines {
     std::string file;
     int first = 0, last = 0;
     unsigned together = 0;  // nvcc interleaves so many iterations; 0: not known
-    unsigned rest = 1;      // and so many of those that are left over
+    unsigned rest = 1;      // and so many of the iterations that are left over
     unsigned entry = 0;     // the instructions that find the number of iterations, with a division
 };
 

@@ -177,7 +177,7 @@ void Profiler::end_round(Warp& its) {
     for (const unsigned short place : its.places)
         most = std::max(most, std::count(its.places.begin(), its.places.end(), place));
     const auto executed = static_cast<unsigned>(most);
-    // A round that is not complete: nvcc's code does what is left over in smaller steps.
+    // A round that is not complete: nvcc's code does the iterations that are left over in smaller steps.
     const unsigned steps = executed < its.together ? executed / its.rest + executed % its.rest : 1;
     its.ended_rounds += its.begun == 0 ? 0 : std::max(steps, rounds_of(its.begun));
     its.ended_loads += std::exchange(its.begun, 0u);

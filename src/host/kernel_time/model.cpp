@@ -309,12 +309,10 @@ KernelTime kernel_time(const DeviceModel& model, std::uint64_t block_count, int 
         time.atomic_operations * std::max(hottest_line(profiles) * rates.atomic_ns, 1 / rates.atomics_per_ns);
     const double dispatch = blocks * rates.block_cycles * cycle;
     at(TimeBound::launch) = static_cast<double>(model.minimum_kernel_ns) + dispatch;
-    // In a grid of one wave, the last block begins when all others have begun, and then takes as long as each
-    // of them.
-    const bool dispatches_all = time.waves <= 1;
+    const bool one_wave = time.waves <= 1;
     // If no warp makes more than one atomic operation, it is probably the last that its block does. Blocks of
     // one wave end at about the same time, so their operations do not overlap with anything.
-    const bool atomics_end_blocks = time.waves <= 1 && mean.atomic_operations <= mean.warps;
+    const bool atomics_end_blocks = one_wave && mean.atomic_operations <= mean.warps;
     const double last_block = last_block_cycles(rates, profiles, mean, block_count) * cycle;
 
     const double per_round = mean.chain.global_rounds == 0
@@ -354,12 +352,14 @@ KernelTime kernel_time(const DeviceModel& model, std::uint64_t block_count, int 
         const double waited = std::max(0.0, at(TimeBound::latency) - issued);
         const double multiprocessor = overlapped(power, at(TimeBound::shared), at(TimeBound::issue), waited);
         // The same data pass memory and the L2 cache, one piece behind the other, while further blocks begin.
-        const double flow = std::max({at(TimeBound::dram), at(TimeBound::l2), dispatches_all ? 0 : dispatch});
+        const double flow = std::max({at(TimeBound::dram), at(TimeBound::l2), one_wave ? 0 : dispatch});
         const double atomics = at(TimeBound::atomics);
         double work = overlapped(device_power, flow, atomics_end_blocks ? 0 : atomics, multiprocessor) +
                       issued + waited - overlapped(device_power, issued, waited) + last_block;
         if (atomics_end_blocks) work += atomics;
-        if (dispatches_all) work += dispatch;
+        // The last block of a single wave begins when all others have begun, and takes as long as each of
+        // them.
+        if (one_wave) work += dispatch;
         // Of the blocks that a multiprocessor holds, each works while another one waits at a barrier.
         double barriers = 0;
         for (const BlockProfile& profile : profiles) barriers += barrier_cycles(rates, profile, round, power);

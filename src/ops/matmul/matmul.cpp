@@ -446,7 +446,7 @@ Launches split_launches_of(const plan::Choice& choice, core::Device& device, con
                                                       (bytes ? "signed char" : cuda_name(c.type)) + ">");
     constexpr unsigned threads = 256;
     while (add.groups < 8 && add.groups * 8 < add.parts) add.groups *= 2;
-    // A thread adds so many neighbours.
+    // A thread of add_parts adds so many neighbours.
     const auto pack = static_cast<std::int64_t>(16 / size_of(add.type)), width = add.n % pack == 0 ? pack : 1;
     const std::int64_t lanes = threads / add.groups * width, blocks = (add.m * add.n + lanes - 1) / lanes;
     add.launch = {

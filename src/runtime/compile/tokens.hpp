@@ -30,4 +30,10 @@ struct Tokens {
 // leaves some of them open.
 Tokens tokenize(std::string_view text);
 
+// The token behind token i, or behind the brackets that begin there.
+inline std::size_t behind(const std::vector<Token>& tokens, std::size_t i) {
+    const std::size_t partner = tokens[i].partner;
+    return partner != no_token && partner > i ? partner + 1 : i + 1;
+}
+
 }  // namespace cuscope

@@ -275,7 +275,7 @@ struct BlockCost {
     unsigned short flags;                 // BlockFlags
     unsigned short predicated_accesses;   // of the next block, if next_is_predicated
     // If the block loads in a loop of which nvcc interleaves some iterations: the executions of the block in
-    // these iterations, and in those that it does together when fewer are left. Else 0.
+    // these iterations, and in the iterations that nvcc does together when fewer are left. Else 0.
     unsigned short together, rest;
     // The number of the loop, times 256, and a number that all copies of the block in the loop have.
     unsigned short place;
