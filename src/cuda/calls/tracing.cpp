@@ -40,9 +40,8 @@ bool outside_of_captures(Change&& change) {
     }
 }
 
-// With CUPTI's records of memsets, threads that use the whole package at random lost the device within
-// seconds (cudaErrorLaunchFailure on an H100 and an H200). Without them they did not, but CUPTI stays a
-// program's choice.
+// CUPTI is a program's choice: CUPTI 13.0 and 13.1 lose the device (cudaErrorLaunchFailure) where threads
+// launch new executables of graphs beside copies of managed memory, and launches stay slower after a trace.
 bool wanted() {
     const char* const choice = std::getenv("CUSCOPE_TRACE_GPU");
     return choice != nullptr && std::string_view(choice) == "1";
