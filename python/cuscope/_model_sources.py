@@ -12,10 +12,10 @@ OVERLAP = "NVIDIA's article 'How to Overlap Data Transfers in CUDA C/C++'"
 
 SOURCES = {
     "h200": "Measured on one NVIDIA H200 (driver 580.159, CUDA 13.0, x86-64 host): limits and properties, costs of "
-    "calls, rates, latencies and overlap. Estimates: the costs of host_alloc, free_host, memcpy_async, memset_async, "
+    "calls, rates, latencies and overlap. Estimates: the costs of host_alloc, free_host, memcpy_async, "
     "elapsed_time and other; submit_latency_ns; the shares of calls that were measured together (create and destroy). "
-    "The parts of a copy's latency, cache_rate and cached_bytes were fitted to 40 measured stream "
-    "programs and to single copies; small_copy_bytes lies between the measured sizes of 4 and 64 KiB.",
+    "The parts of a copy's latency were fitted to 40 measured stream programs and to single copies; small_copy_bytes lies "
+    "between the measured sizes of 4 and 64 KiB.",
     "h100": "Published specifications of the H100 SXM with 80 GB, which has the multiprocessors, limits and host link "
     "of the H200. The size of the L2 cache was asked of an H100. Estimates: the rates on the device, which are those "
     "measured on an H200 times the ratio of the published bandwidths (3350 to 4800 GB/s); the groups of "

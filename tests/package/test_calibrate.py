@@ -41,6 +41,8 @@ INVENTED = {
     "small_to_host_ns": 9000,
     "device_copy_latency_ns": 1700,
     "device_copy_finish_ns": 900,
+    "small_memset_bytes": 3000,
+    "small_memset_ns": 640,
     "kernel_latency_ns": 2500,
     "minimum_kernel_ns": 3100,
     "graph_start_ns": 3000,
@@ -53,6 +55,8 @@ INVENTED = {
     "wake_up_ns": 7000,
     "call_launch_ns": 2222,
     "call_event_record_ns": 333,
+    "call_memset_async_ns": 777,
+    "call_device_copy_ns": 1500,
     "call_graph_launch_node_ns": 7,
     "call_memory_operation_ns": 23,
 }
@@ -60,16 +64,19 @@ INVENTED = {
 NOT_MEASURED = {"total_global_memory", "link_rate"}
 # Events and fits round: a thousandth, or this many nanoseconds or bytes.
 RELATIVE, ABSOLUTE = 1e-3, 3
+# It follows from a few hundred nanoseconds.
+ROUGH = {"small_memset_bytes": 2e-2}
 
 
 def known(name: str) -> cs.Model:
     return cs.model("h200", **INVENTED) if name == "invented" else cs.model(name)
 
 
-def is_close(measured: object, true: object) -> bool:
+def is_close(field: str, measured: object, true: object) -> bool:
     if isinstance(true, bool) or not isinstance(true, int | float):
         return measured == true
-    return measured == pytest.approx(true, rel=RELATIVE, abs=ABSOLUTE if isinstance(true, int) else 0)
+    relative = ROUGH.get(field, RELATIVE)
+    return measured == pytest.approx(true, rel=relative, abs=ABSOLUTE if isinstance(true, int) else 0)
 
 
 @pytest.mark.parametrize("name", ["k20x", "h200", "c1060", "fermi", "invented"])
@@ -81,7 +88,7 @@ def test_a_simulated_device_gives_back_its_model(name: str) -> None:
     different = {
         field: values
         for field, values in measured.differences(model).items()
-        if field not in NOT_MEASURED and not is_close(*values)
+        if field not in NOT_MEASURED and not is_close(field, *values)
     }
     assert different == {}
     assert "Measured on host:" in measured.source

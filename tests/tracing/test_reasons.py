@@ -40,7 +40,7 @@ def test_work_on_an_idle_device_starts_when_it_is_issued(spin):
 
 
 def test_work_waits_for_the_work_before_it_in_its_stream(spin):
-    x = idle_array(1 << 20)
+    x = idle_array(1 << 24)
     with cs.trace() as t:
         x.fill(1)
         spin[1, 32](x)

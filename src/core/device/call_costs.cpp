@@ -13,7 +13,8 @@
 namespace cuscope::core {
 namespace {
 
-constexpr std::size_t allocated_bytes = std::size_t{1} << 20, copied_bytes = 4096;
+constexpr std::size_t allocated_bytes = std::size_t{1} << 20, copied_bytes = 4096,
+                      set_bytes = std::size_t{64} << 10;
 constexpr int many = 64, few = 8;  // calls between two looks at the clock
 constexpr int rounds_on_gpu = 9;
 constexpr std::array<int, 2> graph_sizes{1, 33}, batch_sizes{1, 17};  // nodes; memory operations
@@ -169,8 +170,10 @@ class Calls {
         time("memcpy_async", many, [&](int) {
             return runtime_.memcpy_async(memory_, host_, copied_bytes, MemcpyKind::host_to_device, stream_);
         });
-        time("memset_async", many,
-             [&](int) { return runtime_.memset_async(memory_, 0, copied_bytes, stream_); });
+        // The host launches a kernel for a larger memset, which takes longer.
+        time("memset_async", many, [&](int) { return runtime_.memset_async(memory_, 0, 1, stream_); });
+        time("device_copy", many, [&](int) { return runtime_.memset_async(memory_, 0, set_bytes, stream_); });
+        costs_["device_copy"] = std::max(0.0, costs_["device_copy"] - costs_["memset_async"]);
         time("host_function", many,
              [&](int) { return runtime_.launch_host_func(stream_, do_nothing, nullptr); });
     }

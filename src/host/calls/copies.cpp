@@ -8,6 +8,13 @@
 namespace cuscope::host {
 namespace {
 
+// The call launches a kernel of the driver, and issues the command when that is done.
+void spend_on_kernel(Machine& machine, Command* command) {
+    const std::int64_t cost = machine.devices[command->device].model->costs.device_copy;
+    machine.timeline.spend(cost);
+    command->issued += cost;
+}
+
 Status copy(Machine& machine, Lock& lock, const Box& destination, const Box& source, const Extent& extent,
             MemcpyKind kind, Found<Stream> stream, const CopyRequest& given) {
     if (bytes_of(extent) == 0) return Status::success;  // nothing is checked, not even a capture
@@ -36,6 +43,7 @@ Status copy(Machine& machine, Lock& lock, const Box& destination, const Box& sou
         return capture_copy(machine, *stream, destination, source, extent, kind, request.parameters, command);
     const CommandRef keep(machine.timeline.pool(), command);
     const int index = stream->device;
+    if (command->engine == Engine::copy_on_device) spend_on_kernel(machine, command);
     machine.commit(command);
     if (!wait) {
         machine.waits.relieve(lock);
@@ -102,6 +110,7 @@ Status set(Machine& machine, Lock& lock, const Box& box, std::uint32_t value, st
     if (stream->captured()) return capture_set(machine, *stream, box, value, element, extent, command);
     const bool wait = synchronous && found != nullptr && found->type == MemoryType::host;
     const CommandRef keep(machine.timeline.pool(), command);
+    if (!is_small_memset(*machine.devices[stream->device].model, extent)) spend_on_kernel(machine, command);
     machine.commit(command);
     if (wait) return machine.waits.wait_for(lock, command);
     machine.waits.relieve(lock);

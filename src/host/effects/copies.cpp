@@ -31,10 +31,27 @@ void time_copy(Command& command, const DeviceModel& model, std::size_t bytes, do
 
 // The same for a copy on the device or a memset. `traffic`: bytes read and written; `rate`: of these.
 void time_on_device(Command& command, const DeviceModel& model, std::size_t traffic, double rate) {
-    const std::size_t cached = std::min(traffic, static_cast<std::size_t>(model.cached_bytes));
-    command.duration = model.device_copy_latency_ns +
-                       std::max(transfer(traffic - cached, rate), transfer(traffic, model.cache_rate));
+    // Beyond cached_bytes, data leave the cache before they are used again. At one and a half times as many
+    // bytes, nothing is found there.
+    const auto cached = static_cast<double>(model.cached_bytes), bytes = static_cast<double>(traffic);
+    const double lost = cached == 0 ? 1 : std::clamp((bytes - cached) / (cached / 2), 0.0, 1.0);
+    const auto part = [&](double share) { return static_cast<std::size_t>(share * bytes); };
+    const Time transferred = transfer(part(lost), rate) + transfer(part(1 - lost), model.cache_rate);
+    command.duration =
+        model.device_copy_latency_ns + std::max(transferred, transfer(traffic, model.cache_rate));
     command.finish = model.device_copy_finish_ns;
+}
+
+// The L2 cache does not make memsets faster.
+void time_memset(Command& command, const DeviceModel& model, const Extent& extent) {
+    const std::size_t bytes = bytes_of(extent);
+    command.duration = model.device_copy_latency_ns + transfer(bytes, model.memset_rate);
+    command.finish = model.device_copy_finish_ns;
+    if (!is_small_memset(model, extent)) return;
+    const double part = static_cast<double>(bytes) / static_cast<double>(model.small_memset_bytes);
+    const Time more = command.duration + command.finish - model.small_memset_ns;
+    command.duration = model.small_memset_ns + static_cast<Time>(part * static_cast<double>(more));
+    command.finish = 0;
 }
 
 bool between_devices(const Allocation* to, const Allocation* from) {
@@ -224,6 +241,11 @@ Status check_set_2d(const void* pointer, std::size_t pitch, std::size_t element,
     return Status::success;
 }
 
+bool is_small_memset(const DeviceModel& model, const Extent& extent) {
+    return extent.height == 1 && extent.depth == 1 &&
+           extent.width < static_cast<std::size_t>(model.small_memset_bytes);
+}
+
 Status make_set(Machine& machine, const Box& box, std::uint32_t value, std::size_t element,
                 const Extent& extent, Stream& stream, Command** made) {
     const std::size_t bytes = bytes_of(extent);
@@ -238,7 +260,7 @@ Status make_set(Machine& machine, const Box& box, std::uint32_t value, std::size
     const DeviceModel& model = *machine.devices[stream.device].model;
     Command* command = machine.begin(stream, Engine::copy_on_device);
     command->observable = found == nullptr || found->type != MemoryType::device;
-    time_on_device(*command, model, bytes, model.memset_rate);
+    time_memset(*command, model, extent);
     auto effect = std::make_shared<SetEffect>(box, value, element, extent);
     if (found != nullptr) effect->set_written(found->shadow);
     command->effect = std::move(effect);

@@ -16,8 +16,9 @@ namespace cuscope::host {
 struct CallCosts {
     std::int64_t launch, event_record, stream_wait, stream_query, event_query, stream_create, stream_destroy,
         event_create, event_destroy, malloc, free, malloc_async, free_async, host_alloc, free_host,
-        memcpy_async, memset_async, host_function, synchronize, elapsed_time, other, graph_launch,
-        graph_launch_node, graph_instantiate, graph_instantiate_node, memory_operations, memory_operation;
+        memcpy_async, memset_async, device_copy, host_function, synchronize, elapsed_time, other,
+        graph_launch, graph_launch_node, graph_instantiate, graph_instantiate_node, memory_operations,
+        memory_operation;
 };
 
 struct DeviceModel {
@@ -37,8 +38,8 @@ struct DeviceModel {
     // The part of the two rates between host and device that is left while page-locked copies run in both
     // directions at once.
     double both_directions_rate = 1;
-    // The L2 cache: copies on the device and memsets read and write at most at this rate (bytes per
-    // nanosecond, read and written), and this many of the bytes do not go to memory.
+    // The L2 cache: copies on the device of at most this many bytes, read and written, go at this rate (bytes
+    // per nanosecond), and larger ones at no higher rate.
     double cache_rate = 1e6;
     std::int64_t cached_bytes = 0;
     double kernel_rate;  // for the bytes of a kernel's array arguments
@@ -57,6 +58,9 @@ struct DeviceModel {
     // Copies on the device and memsets: before the first byte, and after the last byte, when the engine is
     // free.
     std::int64_t device_copy_latency_ns, device_copy_finish_ns = 0;
+    // A memset of one byte. Up to this many bytes, the time rises to that of other memsets. 0: no such
+    // memsets.
+    std::int64_t small_memset_bytes = 0, small_memset_ns = 0;
     std::int64_t kernel_latency_ns;     // a kernel's start-up, before its first byte
     std::int64_t minimum_kernel_ns;     // the shortest kernel, start-up included
     std::int64_t graph_start_ns;        // from a graph's turn in its stream to its first nodes

@@ -87,10 +87,11 @@ constexpr std::array fields{
     FIELD(link_rate, "GB/s", slowest, fastest,
           "Copies to and from another device. The slower one of two devices counts."),
     FIELD(cache_rate, "GB/s", slowest, fastest,
-          "Copies within the device and memsets, at most: the bytes read and written in the L2 cache."),
-    FIELD(cached_bytes, "bytes", 0, 1e12,
-          "The bytes of such a copy or memset that stay in the L2 cache, so that memory does not slow them "
-          "down."),
+          "Copies within the device, at most: the bytes read and written in the L2 cache."),
+    FIELD(
+        cached_bytes, "bytes", 0, 1e12,
+        "The bytes of such a copy, read and written, that stay in the L2 cache, so that memory does not slow "
+        "it down. At one and a half times as many bytes, nothing stays."),
     FIELD(submit_latency_ns, "ns", 0, second, "From the host's call until the device sees the command."),
     FIELD(copy_lead_ns, "ns", 0, second,
           "From the turn of a copy between host and device to its copy engine, which may be busy meanwhile."),
@@ -109,6 +110,10 @@ constexpr std::array fields{
           "Before the first byte of a memset or a copy within the device."),
     FIELD(device_copy_finish_ns, "ns", 0, second,
           "From the last byte of such a copy or memset until its stream goes on."),
+    FIELD(small_memset_bytes, "bytes", 0, 1e12,
+          "Memsets of fewer bytes take less time than the two above: the device does them without a kernel."),
+    FIELD(small_memset_ns, "ns", 0, second,
+          "The smallest memset. The time rises to that of a memset of small_memset_bytes."),
     FIELD(kernel_latency_ns, "ns", 0, second, "The start-up of a kernel, before its first byte."),
     FIELD(minimum_kernel_ns, "ns", 0, second, "The shortest kernel, with its start-up."),
     FIELD(graph_start_ns, "ns", 0, second, "From the turn of a graph in its stream to its first nodes."),
@@ -138,6 +143,9 @@ constexpr std::array fields{
     COST(free_host, "... for giving page-locked memory back."),
     COST(memcpy_async, "... for an asynchronous copy."),
     COST(memset_async, "... for an asynchronous memset."),
+    COST(device_copy,
+         "... more, for a copy within the device or a memset of small_memset_bytes: the host launches a "
+         "kernel."),
     COST(host_function, "... for putting a host function into a stream."),
     COST(synchronize, "... for a synchronisation that need not wait."),
     COST(elapsed_time, "... for the time between two events."),
