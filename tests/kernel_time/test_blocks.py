@@ -127,3 +127,15 @@ def test_additions_at_the_end_of_blocks_come_after_their_loads(module):
 
     # Operations on one address take 2 cycles each, at 1.98 GHz.
     assert added - without > 0.9 * 8 * grid * 2 / 1.98e3
+
+
+# Measured in a stream, with data that were not in the L2 cache.
+@pytest.mark.parametrize(("power", "measured"), [(16, 4.3), (18, 5.9), (20, 7.4), (22, 10.1)])
+def test_blocks_that_begin_one_after_the_other_draw_their_tickets_so(power, measured):
+    with cs.add_host_device("h200"):
+        kernel = cs.Module.from_file(LADDER / "11_last_block.cu")["last_block<float, Sum>"]
+        x, out = cs.zeros(1 << power, np.float32), cs.zeros(1, np.float32)
+        parts, ticket = cs.zeros(1056, np.float32), cs.zeros(1, np.uint32)
+        told = kernel.explain_time(x, out, x.size, parts, ticket, grid=min(1056, x.size // 256), block=256)
+
+    assert told.cold_seconds * 1e6 == pytest.approx(measured, rel=0.08)

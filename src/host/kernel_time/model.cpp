@@ -311,7 +311,7 @@ KernelTime kernel_time(const DeviceModel& model, std::uint64_t block_count, int 
     at(TimeBound::launch) = static_cast<double>(model.minimum_kernel_ns) + dispatch;
     const bool one_wave = time.waves <= 1;
     // If no warp makes more than one atomic operation, it is probably the last that its block does. Blocks of
-    // one wave end at about the same time, so their operations do not overlap with anything.
+    // one wave end at about the same time, so their operations do not overlap with the work of other blocks.
     const bool atomics_end_blocks = one_wave && mean.atomic_operations <= mean.warps;
     const double last_block = last_block_cycles(rates, profiles, mean, block_count) * cycle;
 
@@ -356,10 +356,10 @@ KernelTime kernel_time(const DeviceModel& model, std::uint64_t block_count, int 
         const double atomics = at(TimeBound::atomics);
         double work = overlapped(device_power, flow, atomics_end_blocks ? 0 : atomics, multiprocessor) +
                       issued + waited - overlapped(device_power, issued, waited) + last_block;
-        if (atomics_end_blocks) work += atomics;
         // The last block of a single wave begins when all others have begun, and takes as long as each of
-        // them.
-        if (one_wave) work += dispatch;
+        // them. Blocks that begin one after the other also end so: each makes its atomic operation while
+        // later blocks still work.
+        if (one_wave) work += std::max(dispatch, atomics_end_blocks ? atomics : 0);
         // Of the blocks that a multiprocessor holds, each works while another one waits at a barrier.
         double barriers = 0;
         for (const BlockProfile& profile : profiles) barriers += barrier_cycles(rates, profile, round, power);
