@@ -248,6 +248,22 @@ __global__ void counter_of_results(const int* x, int* found, int* count) {
         found[at] = threadIdx.x;
     }
 }""", lambda: (cs.to_device(np.arange(64, dtype=np.int32)), ints(64), ints(1)), block=64),
+    Planted("result_in_the_block_with_the_last_number", RACE, """
+__global__ void result_in_the_block_with_the_last_number(const int* x, int* bins, int* out) {
+    atomicAdd(&bins[x[blockIdx.x * blockDim.x + threadIdx.x]], 1);
+    __syncthreads();
+    if (blockIdx.x == gridDim.x - 1 && threadIdx.x < 5)
+        out[threadIdx.x] = RIGHT(atomicAdd(&bins[threadIdx.x], 0)) WRONG(bins[threadIdx.x]);  // here
+}""", lambda: (cs.to_device((np.arange(192) % 5).astype(np.int32)), ints(5), ints(5)), grid=3, block=64,
+        says="which a thread of another block writes"),
+    Planted("counter_of_all_blocks_behind_two_barriers", RACE, """
+__global__ void counter_of_all_blocks_behind_two_barriers(int* count, int* out) {
+    atomicAdd(count, 1);
+    __syncthreads();
+    if (threadIdx.x % 2 == 0) atomicAdd(count, 1);
+    __syncthreads();
+    if (blockIdx.x == 1 && threadIdx.x == 40) out[0] = RIGHT(atomicAdd(count, 0)) WRONG(*count);  // here
+}""", lambda: (ints(1), ints(1)), grid=2, block=64, says="which a thread of another block writes"),
     Planted("queue_without_a_barrier", RACE, """
 __global__ void queue_without_a_barrier(int* x) {
     __shared__ int queue[64], length;

@@ -9,6 +9,7 @@ namespace cuscope::simt {
 using cuscope_simt::Cell;
 using cuscope_simt::CheckSlot;
 using cuscope_simt::stamp_after_plain;
+using cuscope_simt::stamp_among_blocks;
 using cuscope_simt::stamp_among_lanes;
 using cuscope_simt::stamp_among_warps;
 using cuscope_simt::stamp_atomic;
@@ -274,19 +275,20 @@ void BlockCheck::settle_cell(const Access& access, const Region& region, Space s
         unwritten(access, region, space);
         if (space == Space::global) cell.write = 1;
     } else if (hides_plain_write(access, write, past)) {
-        race(access, region, space, write, true, true);
+        race(access, region, space, write, true, Other::unknown);
     } else if (!is_ordered(write, access.thread, past)) {
-        if (!exempt(access, write, space)) race(access, region, space, write, true, false);
+        if (!exempt(access, write, space)) race(access, region, space, write, true, Other::known);
     } else if (!access.atomic && !access.is_volatile && others_wrote(write, access.thread, past) &&
                launch_->published.count(access.address) == 0) {
         // Behind fences, the last thread to draw a ticket may reset the counter.
-        race(access, region, space, write, true, true);
+        race(access, region, space, write, true,
+             other_blocks_wrote(write, access.thread) ? Other::of_another_block : Other::unknown);
     }
     if (access.writes && read >= past && !exempt(access, read, space)) {
         if (!is_ordered(read, access.thread, past))
-            race(access, region, space, read, false, false);
+            race(access, region, space, read, false, Other::known);
         else if (is_of_this_block(read) && others_read(read, access.thread))
-            race(access, region, space, read, false, true);
+            race(access, region, space, read, false, Other::unknown);
     }
     Stamp stamp = state_.mine | access.code | (access.atomic || access.is_volatile ? stamp_atomic : 0);
     if (access.writes) {
@@ -294,12 +296,14 @@ void BlockCheck::settle_cell(const Access& access, const Region& region, Space s
             ((write & stamp_atomic) == 0 || (write & stamp_after_plain) != 0))
             stamp |= stamp_after_plain;
         if (access.atomic && (write & stamp_atomic) != 0) {
+            Stamp among = 0;
             if (!is_ordered(write, access.thread, past)) {
-                const bool of_warp = is_of_this_block(write) && thread_of(write) / 32 == access.thread / 32;
-                stamp |= of_warp ? stamp_among_lanes : stamp_among_warps;
+                among = !is_of_this_block(write)                      ? stamp_among_blocks
+                        : thread_of(write) / 32 == access.thread / 32 ? stamp_among_lanes
+                                                                      : stamp_among_warps;
             }
-            if (others_wrote(write, access.thread, past))
-                stamp |= write & (stamp_among_lanes | stamp_among_warps);
+            if (others_wrote(write, access.thread, past)) among = cuscope_simt::among_more(among, write);
+            stamp |= among;
         }
         if (access.atomic && write >= past && write >= state_.interval && is_of_this_block(write) &&
             thread_of(write) / 32 == access.thread / 32 &&
@@ -345,10 +349,18 @@ bool BlockCheck::hides_plain_write(const Access& access, Stamp write, Stamp past
 
 // An atomic write that is ordered before this thread: are there others that are not?
 bool BlockCheck::others_wrote(Stamp write, unsigned thread, Stamp past) const {
-    if ((write & stamp_atomic) == 0 || write < past || !is_of_this_block(write) || write < state_.interval ||
-        write < met_in_block_[thread] || write < std::max(acquired_[thread], block_acquired_))
+    if ((write & stamp_atomic) == 0 || write < past || !is_of_this_block(write)) return false;
+    if (other_blocks_wrote(write, thread)) return true;
+    if (write < state_.interval || write < met_in_block_[thread] ||
+        write < std::max(acquired_[thread], block_acquired_))
         return false;
     return (write & stamp_among_warps) != 0 || ((write & stamp_among_lanes) != 0 && write >= met_[thread]);
+}
+
+// The block's own barriers do not order the atomic writes of other blocks. If the thread has read a flag of
+// any other block, they count as ordered.
+bool BlockCheck::other_blocks_wrote(Stamp write, unsigned thread) const {
+    return cuscope_simt::among_blocks(write) && std::max(acquired_[thread], block_acquired_) == 0;
 }
 
 // A read that is ordered before this thread: are there others that are not?

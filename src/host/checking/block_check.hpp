@@ -82,9 +82,11 @@ class BlockCheck {
     bool hides_plain_write(const Access& access, Stamp write, Stamp past) const;
     bool others_read(Stamp read, unsigned thread) const;
     bool others_wrote(Stamp write, unsigned thread, Stamp past) const;
-    // `unknown`: it is not this stamp's thread, but one that is not known.
-    void race(const Access& access, const Region& region, Space space, Stamp other, bool other_writes,
-              bool unknown);
+    bool other_blocks_wrote(Stamp write, unsigned thread) const;
+    // The other thread of a race: that of the stamp, one of the stamp's block, or one of another block.
+    enum class Other { known, unknown, of_another_block };
+    void race(const Access& access, const Region& region, Space space, Stamp stamp, bool other_writes,
+              Other other);
     void settle_waiting_race();
     void note_flags(const Access& access);
     void fill_slot(const Access& access, const Region& region, Space space);

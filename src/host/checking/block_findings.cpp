@@ -127,27 +127,35 @@ void BlockCheck::unwritten(const Access& access, const Region& region, Space spa
             : "Fill the array first: cs.zeros, cs.full or cs.to_device in place of cs.empty.";
 }
 
-void BlockCheck::race(const Access& access, const Region& region, Space space, Stamp other, bool other_writes,
-                      bool unknown) {
-    const Stamp other_code = unknown ? 0 : other & cuscope_simt::stamp_code_mask;
+void BlockCheck::race(const Access& access, const Region& region, Space space, Stamp stamp, bool other_writes,
+                      Other other) {
+    const bool known = other == Other::known;
+    const Stamp other_code = known ? stamp & cuscope_simt::stamp_code_mask : 0;
     const void* const other_instruction = other_code == 0 ? nullptr : state_.code + other_code;
     bool is_new = false;
     Finding* const found = launch_->finding(race_kind, access.instruction, other_instruction,
                                             space == Space::shared ? 0 : region.begin, &is_new);
     if (found == nullptr) return;
     const bool values_matter =
-        access.writes && !access.reads && access.bytes <= 16 && (other & stamp_atomic) == 0;
+        access.writes && !access.reads && access.bytes <= 16 && (stamp & stamp_atomic) == 0;
     if (is_new) {
-        const bool same_block = is_of_this_block(other);
+        const bool same_block = is_of_this_block(stamp) && other != Other::of_another_block;
+        const std::uint64_t other_block = same_block                         ? block_
+                                          : other == Other::of_another_block ? LaunchCheck::no_block
+                                                                             : launch_->block_at(stamp);
         found->first = launch_->thread_of(block_, access.thread, launch_->line_of(access.instruction));
-        found->other = launch_->thread_of(same_block ? block_ : launch_->block_at(other), thread_of(other),
-                                          unknown ? "" : launch_->line_of(other));
-        if (unknown) found->other.thread = {-1, -1, -1};
+        found->other =
+            launch_->thread_of(other_block, thread_of(stamp), known ? launch_->line_of(stamp) : "");
+        if (!known) found->other.thread = {-1, -1, -1};
         const std::string me = name_of(found->first);
-        const std::string them = unknown      ? same_block ? "another thread of the block"
-                                                           : "a thread of block " + coordinates(found->other.block)
-                                      : same_block ? "thread " + coordinates(found->other.thread)
-                                              : name_of(found->other);
+        const auto its_name = [&]() -> std::string {
+            if (other == Other::of_another_block) return "a thread of another block";
+            if (known)
+                return same_block ? "thread " + coordinates(found->other.thread) : name_of(found->other);
+            return same_block ? "another thread of the block"
+                              : "a thread of block " + coordinates(found->other.block);
+        };
+        const std::string them = its_name();
         if (space == Space::global) found->memory = launch_->describe(region);
         found->text =
             me + in_line(found->first.line) + " " + verb(access.reads, access.writes, access.atomic) + " " +
@@ -159,7 +167,7 @@ void BlockCheck::race(const Access& access, const Region& region, Space space, S
             found->text += me + " gets the new value; on a GPU it may get the old one.";
         else
             found->text += them + " gets the old value; on a GPU it may get the new one.";
-        const bool same_warp = same_block && !unknown && thread_of(other) / 32 == access.thread / 32;
+        const bool same_warp = same_block && known && thread_of(stamp) / 32 == access.thread / 32;
         found->advice =
             !same_block
                 ? "Blocks of a launch run in any order, or at once: let each block write elements of its "

@@ -16,7 +16,7 @@
 
 namespace cuscope_simt {
 
-inline constexpr unsigned abi_version = 11;
+inline constexpr unsigned abi_version = 12;
 
 // An atomic operation, a fence or a volatile poll adds one to Fiber::spin_count, and calls spin_hint when the
 // count reaches this value.

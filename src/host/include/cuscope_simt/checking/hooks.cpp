@@ -47,7 +47,8 @@ __attribute__((noinline, cold)) void settle_slowly(const void* address, unsigned
 // May the thread of `state` access a cell after the access that left this stamp? False: perhaps not.
 CUSCOPE_INLINE bool is_ordered(Stamp stamp, const CheckState& state, const CellBounds& bounds) {
     if (__builtin_expect(stamp < bounds.past, 1)) return true;
-    return stamp >= state.block && (stamp < state.interval || same_thread_alone(stamp, state.mine));
+    return stamp >= state.block && !cuscope_simt::among_blocks(stamp) &&
+           (stamp < state.interval || same_thread_alone(stamp, state.mine));
 }
 
 CUSCOPE_INLINE bool is_written(Stamp write, const CellBounds& bounds) {
@@ -103,16 +104,15 @@ CUSCOPE_INLINE bool settle_atomic(Cell& cell, const CellBounds& bounds, const Ch
     if (write >= bounds.past) {
         if ((write & stamp_atomic) == 0 || (write & (stamp_after_plain | stamp_hides_plain)) != 0)
             return false;
-        if (write < state.block) {
-            flags = stamp_among_warps;
+        if (write < state.block || among_blocks(write)) {
+            flags = stamp_among_blocks;
         } else if (write >= state.interval) {
             if (!same_warp(write, state.mine))
                 flags = stamp_among_warps;
             else if (!same_thread(write, state.mine) && write >= state.since)
                 flags = stamp_among_lanes;
             // Those beside it before are still beside this one.
-            if ((write & stamp_among_warps) != 0 || write >= state.since)
-                flags |= write & (stamp_among_lanes | stamp_among_warps);
+            if ((write & stamp_among_warps) != 0 || write >= state.since) flags = among_more(flags, write);
         }
     }
     cell.write = stamp_at(state, instruction) | stamp_atomic | flags;

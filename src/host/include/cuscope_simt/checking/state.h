@@ -21,10 +21,11 @@ inline constexpr Stamp stamp_lanes = Stamp{1} << stamp_flags_at;
 inline constexpr Stamp stamp_warps = Stamp{2} << stamp_flags_at;
 // In a stamp of an atomic write: its block has written the cell plainly before, in the same launch.
 inline constexpr Stamp stamp_after_plain = stamp_lanes;
-// In a stamp of an atomic write: other lanes of its warp, or threads of other warps, have written the cell
-// atomically, and nothing orders them before this write.
+// In a stamp of an atomic write: other lanes of its warp, threads of other warps, or of other blocks, have
+// written the cell atomically, and nothing orders them before this write. The latter two include the former.
 inline constexpr Stamp stamp_among_lanes = stamp_warps;
 inline constexpr Stamp stamp_among_warps = Stamp{16} << stamp_flags_at;
+inline constexpr Stamp stamp_among_blocks = stamp_among_lanes | stamp_among_warps;
 inline constexpr Stamp stamp_atomic = Stamp{4} << stamp_flags_at;
 // In a stamp of an atomic write: a thread of its warp has written the cell plainly before, since the block's
 // threads last met.
@@ -39,6 +40,15 @@ __attribute__((always_inline)) inline bool same_thread_alone(Stamp a, Stamp b) {
 }
 __attribute__((always_inline)) inline bool same_warp(Stamp a, Stamp b) {
     return ((a ^ b) & stamp_thread_mask & ~(Stamp{31} << stamp_thread_at)) == 0;
+}
+__attribute__((always_inline)) inline bool among_blocks(Stamp write) {
+    return (write & stamp_among_blocks) == stamp_among_blocks;
+}
+// Of these flags of two writes, those that hold for more threads: as numbers, they are the larger ones.
+__attribute__((always_inline)) inline Stamp among_more(Stamp a, Stamp b) {
+    a &= stamp_among_blocks;
+    b &= stamp_among_blocks;
+    return a > b ? a : b;
 }
 // The flag that a second read adds to the stamp of a first one.
 __attribute__((always_inline)) inline Stamp stamp_of_several(Stamp first, Stamp second) {
