@@ -139,3 +139,24 @@ def test_blocks_that_begin_one_after_the_other_draw_their_tickets_so(power, meas
         told = kernel.explain_time(x, out, x.size, parts, ticket, grid=min(1056, x.size // 256), block=256)
 
     assert told.cold_seconds * 1e6 == pytest.approx(measured, rel=0.08)
+
+
+def warp_shuffle(elements: int, rung: str = "08_warp_shuffle") -> cs.KernelTime:
+    with cs.add_host_device("h200"):
+        kernel = cs.Module.from_file(LADDER / f"{rung}.cu")[f"{rung[3:]}<float, Sum>"]
+        x, out = cs.zeros(elements, np.float32), cs.zeros(1056, np.float32)
+        return kernel.explain_time(x, out, elements, grid=min(1056, elements // 256), block=256)
+
+
+# Measured in a stream, with all data in the L2 cache. At 2^20, the last block has fewer elements than the others.
+@pytest.mark.parametrize(("power", "measured"), [(16, 2.57), (18, 4.04), (20, 4.49)])
+def test_last_block_with_fewer_elements_is_no_block_that_adds_the_results_of_others(power, measured):
+    assert warp_shuffle(1 << power).seconds * 1e6 == pytest.approx(measured, rel=0.12)
+
+
+# On an H200, the additions make the kernel 0.69 us longer if the data are in the L2 cache, and 0.06 us if not.
+def test_blocks_add_while_data_of_later_blocks_arrive_from_memory():
+    added, stored = warp_shuffle(1 << 20), warp_shuffle(1 << 20, "10_two_kernels")
+
+    assert added.seconds - stored.seconds > 0.3e-6
+    assert abs(added.cold_seconds - stored.cold_seconds) < 0.2e-6

@@ -251,8 +251,10 @@ double last_block_cycles(const Rates& rates, const std::vector<BlockProfile>& pr
                          std::uint64_t blocks) {
     const BlockProfile& last = profiles.back();
     if (profiles.size() == 1 || last.index + 1 != blocks || mean.atomic_operations == 0) return 0;
+    // A last block with fewer elements may have more rounds: iterations that are left over have rounds of
+    // their own. So the requests count, too.
     const double rounds = last.longest.global_rounds - mean.chain.global_rounds;
-    if (rounds < 0.5) return 0;
+    if (rounds < 0.5 || last.load_requests < mean.load_requests + 0.5) return 0;
     const double more = (last.longest.instructions - mean.chain.instructions) * rates.instruction_cycles +
                         rounds * rates.l2_cycles +
                         (last.longest.shared_rounds - mean.chain.shared_rounds) * rates.shared_cycles +
@@ -354,12 +356,19 @@ KernelTime kernel_time(const DeviceModel& model, std::uint64_t block_count, int 
         // The same data pass memory and the L2 cache, one piece behind the other, while further blocks begin.
         const double flow = std::max({at(TimeBound::dram), at(TimeBound::l2), one_wave ? 0 : dispatch});
         const double atomics = at(TimeBound::atomics);
-        double work = overlapped(device_power, flow, atomics_end_blocks ? 0 : atomics, multiprocessor) +
+        // If warps ask memory for all of their data at once, they wait first, and then for the transfer. With
+        // several rounds, some warps wait while the data of others are transferred.
+        const bool all_from_memory = one_wave && cold;
+        const double overlaps =
+            all_from_memory ? std::clamp((mean.chain.global_rounds - 1) / 3, 0.0, 1.0) : 1;
+        double work = overlapped(1 + overlaps * (device_power - 1), flow, atomics_end_blocks ? 0 : atomics,
+                                 multiprocessor) +
                       issued + waited - overlapped(device_power, issued, waited) + last_block;
         // The last block of a single wave begins when all others have begun, and takes as long as each of
-        // them. Blocks that begin one after the other also end so: each makes its atomic operation while
-        // later blocks still work.
-        if (one_wave) work += std::max(dispatch, atomics_end_blocks ? atomics : 0);
+        // them. Blocks that begin one after the other also end so, and so do blocks whose data arrive one
+        // after the other: each makes its atomic operation while later blocks still work.
+        const double arriving = all_from_memory ? at(TimeBound::dram) : 0;
+        if (one_wave) work += std::max(dispatch, atomics_end_blocks ? atomics - arriving : 0);
         // Of the blocks that a multiprocessor holds, each works while another one waits at a barrier.
         double barriers = 0;
         for (const BlockProfile& profile : profiles) barriers += barrier_cycles(rates, profile, round, power);
