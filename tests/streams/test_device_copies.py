@@ -43,15 +43,18 @@ def microseconds_each(enqueue: Callable[[cs.Stream], object]) -> float:
 @pytest.mark.parametrize(
     ("nbytes", "measured"),
     [
-        *((1, 0.79), (256, 0.83), (1024, 0.96), (4096, 1.41), (16384, 1.70), (65536, 1.73)),
-        *(
-            (MIB, 1.89),
-            (4 * MIB, 2.62),
-            (16 * MIB, 5.5),
-            (32 * MIB, 9.25),
-            (64 * MIB, 17.3),
-            (128 * MIB, 31.8),
-        ),
+        (1, 0.79),
+        (256, 0.83),
+        (1024, 0.96),
+        (4096, 1.41),
+        (16384, 1.70),
+        (65536, 1.73),
+        (MIB, 1.89),
+        (4 * MIB, 2.62),
+        (16 * MIB, 5.5),
+        (32 * MIB, 9.25),
+        (64 * MIB, 17.3),
+        (128 * MIB, 31.8),
     ],
 )
 def test_memsets_of_few_bytes_are_the_fastest(h200, nbytes, measured):
@@ -63,8 +66,17 @@ def test_memsets_of_few_bytes_are_the_fastest(h200, nbytes, measured):
 @pytest.mark.parametrize(
     ("nbytes", "measured"),
     [
-        *((4, 1.65), (4096, 1.70), (65536, 1.82), (MIB, 1.99), (8 * MIB, 4.09), (16 * MIB, 6.53)),
-        *((18 * MIB, 8.08), (20 * MIB, 10.1), (24 * MIB, 13.5), (32 * MIB, 18.4), (64 * MIB, 34.3)),
+        (4, 1.65),
+        (4096, 1.70),
+        (65536, 1.82),
+        (MIB, 1.99),
+        (8 * MIB, 4.09),
+        (16 * MIB, 6.53),
+        (18 * MIB, 8.08),
+        (20 * MIB, 10.1),
+        (24 * MIB, 13.5),
+        (32 * MIB, 18.4),
+        (64 * MIB, 34.3),
     ],
 )
 def test_copies_that_fit_into_the_cache_are_faster(h200, nbytes, measured):

@@ -70,7 +70,7 @@ def _slope(sizes: Sequence[int], times: Sequence[float]) -> float:
 
 
 def _cached(time: Callable[[int], float], in_cache: float, in_memory: float, largest: int) -> int:
-    """The most bytes, read and written, of a copy within the cache, of times between that of the cache and of memory."""
+    """Looks for a copy of which a part stays in the cache. Its time tells how many bytes, read and written, fit."""
     low, high = IN_CACHE[1], largest
     while high - low > 4096:
         size = (low + high) // 8192 * 4096
@@ -82,6 +82,7 @@ def _cached(time: Callable[[int], float], in_cache: float, in_memory: float, lar
 
 
 def _small_memsets(time: Callable[[int], float], base: float, per_byte: float) -> dict[str, int]:
+    """From the memset of one byte, and the largest one that is faster than base + size * per_byte."""
     smallest = time(1)
     last, last_time = 0, 0.0
     for size in SMALL_MEMSETS:

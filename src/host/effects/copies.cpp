@@ -29,16 +29,16 @@ void time_copy(Command& command, const DeviceModel& model, std::size_t bytes, do
     command.finish = whole - command.duration - command.lead;
 }
 
-// The same for a copy on the device or a memset. `traffic`: bytes read and written; `rate`: of these.
-void time_on_device(Command& command, const DeviceModel& model, std::size_t traffic, double rate) {
+// The same for a copy on the device, which reads and writes each byte.
+void time_copy_on_device(Command& command, const DeviceModel& model, std::size_t bytes) {
     // Beyond cached_bytes, data leave the cache before they are used again. At one and a half times as many
     // bytes, nothing is found there.
-    const auto cached = static_cast<double>(model.cached_bytes), bytes = static_cast<double>(traffic);
-    const double lost = cached == 0 ? 1 : std::clamp((bytes - cached) / (cached / 2), 0.0, 1.0);
-    const auto part = [&](double share) { return static_cast<std::size_t>(share * bytes); };
-    const Time transferred = transfer(part(lost), rate) + transfer(part(1 - lost), model.cache_rate);
+    const auto traffic = 2 * static_cast<double>(bytes), cached = static_cast<double>(model.cached_bytes);
+    const double lost = cached == 0 ? 1 : std::clamp((traffic - cached) / (cached / 2), 0.0, 1.0);
+    const auto from_memory = static_cast<std::size_t>(lost * traffic);
+    const Time in_cache = transfer(2 * bytes - from_memory, model.cache_rate);
     command.duration =
-        model.device_copy_latency_ns + std::max(transferred, transfer(traffic, model.cache_rate));
+        model.device_copy_latency_ns + transfer(from_memory, 2 * model.device_to_device_rate) + in_cache;
     command.finish = model.device_copy_finish_ns;
 }
 
@@ -138,7 +138,7 @@ Status make_copy(Machine& machine, const Box& destination, const Box& source, co
     command->observable = managed(to);
     auto effect = std::make_shared<CopyEffect>(destination, source, extent);
     if (to_device && from_device && to->device == from->device) {
-        time_on_device(*command, model, 2 * bytes, 2 * model.device_to_device_rate);
+        time_copy_on_device(*command, model, bytes);
     } else if (between_devices(to, from) && !managed(to) && !managed(from)) {
         command->engine = Engine::copy_to_device;
         time_copy(*command, model, bytes,

@@ -38,8 +38,9 @@ struct DeviceModel {
     // The part of the two rates between host and device that is left while page-locked copies run in both
     // directions at once.
     double both_directions_rate = 1;
-    // The L2 cache: copies on the device of at most this many bytes, read and written, go at this rate (bytes
-    // per nanosecond), and larger ones at no higher rate.
+    // Copies on the device that read and write at most cached_bytes stay in the L2 cache, and go at
+    // cache_rate (bytes per nanosecond, read and written). At one and a half times as many bytes, nothing
+    // stays there.
     double cache_rate = 1e6;
     std::int64_t cached_bytes = 0;
     double kernel_rate;  // for the bytes of a kernel's array arguments

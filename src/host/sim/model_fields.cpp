@@ -87,7 +87,7 @@ constexpr std::array fields{
     FIELD(link_rate, "GB/s", slowest, fastest,
           "Copies to and from another device. The slower one of two devices counts."),
     FIELD(cache_rate, "GB/s", slowest, fastest,
-          "Copies within the device, at most: the bytes read and written in the L2 cache."),
+          "Copies within the device: the bytes read and written that stay in the L2 cache."),
     FIELD(
         cached_bytes, "bytes", 0, 1e12,
         "The bytes of such a copy, read and written, that stay in the L2 cache, so that memory does not slow "

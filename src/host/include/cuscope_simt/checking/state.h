@@ -44,7 +44,7 @@ __attribute__((always_inline)) inline bool same_warp(Stamp a, Stamp b) {
 __attribute__((always_inline)) inline bool among_blocks(Stamp write) {
     return (write & stamp_among_blocks) == stamp_among_blocks;
 }
-// Of these flags of two writes, those that hold for more threads: as numbers, they are the larger ones.
+// The wider one of the flags of two writes. Flags that stand for more threads are the larger number.
 __attribute__((always_inline)) inline Stamp among_more(Stamp a, Stamp b) {
     a &= stamp_among_blocks;
     b &= stamp_among_blocks;
