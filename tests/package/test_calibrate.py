@@ -47,6 +47,7 @@ INVENTED = {
     "minimum_kernel_ns": 3100,
     "graph_start_ns": 3000,
     "graph_kernel_ns": 800,
+    "graph_copy_latency_ns": 1100,
     "memory_operations_ns": 1500,
     "write_value_ns": 300,
     "wait_value_ns": 120,

@@ -16,6 +16,7 @@ __all__ = ["measure"]
 MANY = 33
 THREADS = 256
 LEAST, MOST = 64 << 20, 512 << 20  # bytes of the largest kernel
+COPIED = 4096  # bytes of a copy in a graph
 SPIN = 200_000  # nanoseconds of the kernel that the host waits for
 FARTHEST = 65_536  # nanoseconds: a command that the device does not see by then takes longer than any
 USUAL_SUBMIT = 400  # nanoseconds, where it is too short to be seen
@@ -24,6 +25,7 @@ USUAL_SUBMIT = 400  # nanoseconds, where it is too short to be seen
 def measure(bench: Bench, known: dict[str, Any]) -> dict[str, Any]:
     fields = _kernels(bench)
     fields |= _graphs(bench, fields["minimum_kernel_ns"])
+    fields |= _copies_in_graphs(bench, known)
     fields["host_function_ns"] = round(_each(bench, lambda stream: stream.host_function(lambda: None)))
     fields |= _memory_operations(bench)
     fields |= _host_and_device(bench, known)
@@ -66,18 +68,33 @@ def _kernels(bench: Bench) -> dict[str, Any]:
     }
 
 
-def _graphs(bench: Bench, shortest: int) -> dict[str, Any]:
+def _in_graphs(bench: Bench, enqueue: Callable[[Stream], object]) -> tuple[float, float]:
+    """The nanoseconds of a graph with one such command, and of each more that follows it."""
     times = []
     for count in (1, MANY):
         stream = bench.streams(1)[0]
         with stream.capture() as graph:
             for _ in range(count):
-                bench.nothing.launch(grid=1, block=1, stream=stream)
+                enqueue(stream)
         exe = graph.instantiate()
         exe.launch(bench.gate)  # the first launch brings it to the device
         times.append(bench.one(exe.launch))
-    node = min(max(0.0, (times[1] - times[0]) / (MANY - 1)), shortest)
-    return {"graph_kernel_ns": round(node), "graph_start_ns": round(max(0.0, times[0] - node))}
+    return times[0], max(0.0, (times[1] - times[0]) / (MANY - 1))
+
+
+def _graphs(bench: Bench, shortest: int) -> dict[str, Any]:
+    one, more = _in_graphs(bench, lambda stream: bench.nothing.launch(grid=1, block=1, stream=stream))
+    node = min(more, shortest)
+    return {"graph_kernel_ns": round(node), "graph_start_ns": round(max(0.0, one - node))}
+
+
+def _copies_in_graphs(bench: Bench, known: dict[str, Any]) -> dict[str, Any]:
+    """A copy takes latency + bytes / rate + finish, and only the latency is shorter in a graph."""
+    source, target = (empty_plain(COPIED, np.uint8) for _ in range(2))
+    source.fill(1)
+    _, node = _in_graphs(bench, lambda stream: target.copy_from(source, stream=stream))
+    latency = node - 2 * COPIED / known["cache_rate"] - known["device_copy_finish_ns"]
+    return {"graph_copy_latency_ns": round(min(max(0.0, latency), known["device_copy_latency_ns"]))}
 
 
 def _memory_operations(bench: Bench) -> dict[str, Any]:

@@ -105,7 +105,7 @@ Status set(Machine& machine, Lock& lock, const Box& box, std::uint32_t value, st
                         "mem_pool_set_access): use a stream of the memory's device");
     }
     Command* command = nullptr;
-    TRY(make_set(machine, box, value, element, extent, *stream, &command));
+    TRY(make_set(machine, box, value, element, extent, *stream, stream->captured(), &command));
     if (command == nullptr) return Status::success;
     if (stream->captured()) return capture_set(machine, *stream, box, value, element, extent, command);
     const bool wait = synchronous && found != nullptr && found->type == MemoryType::host;

@@ -29,8 +29,12 @@ void time_copy(Command& command, const DeviceModel& model, std::size_t bytes, do
     command.finish = whole - command.duration - command.lead;
 }
 
+Time device_copy_latency(const DeviceModel& model, bool node) {
+    return node ? model.graph_copy_latency_ns : model.device_copy_latency_ns;
+}
+
 // The same for a copy on the device, which reads and writes each byte.
-void time_copy_on_device(Command& command, const DeviceModel& model, std::size_t bytes) {
+void time_copy_on_device(Command& command, const DeviceModel& model, std::size_t bytes, bool node) {
     // Beyond cached_bytes, data leave the cache before they are used again. At one and a half times as many
     // bytes, nothing is found there.
     const auto traffic = 2 * static_cast<double>(bytes), cached = static_cast<double>(model.cached_bytes);
@@ -38,14 +42,14 @@ void time_copy_on_device(Command& command, const DeviceModel& model, std::size_t
     const auto from_memory = static_cast<std::size_t>(lost * traffic);
     const Time in_cache = transfer(2 * bytes - from_memory, model.cache_rate);
     command.duration =
-        model.device_copy_latency_ns + transfer(from_memory, 2 * model.device_to_device_rate) + in_cache;
+        device_copy_latency(model, node) + transfer(from_memory, 2 * model.device_to_device_rate) + in_cache;
     command.finish = model.device_copy_finish_ns;
 }
 
 // The L2 cache does not make memsets faster.
-void time_memset(Command& command, const DeviceModel& model, const Extent& extent) {
+void time_memset(Command& command, const DeviceModel& model, const Extent& extent, bool node) {
     const std::size_t bytes = bytes_of(extent);
-    command.duration = model.device_copy_latency_ns + transfer(bytes, model.memset_rate);
+    command.duration = device_copy_latency(model, node) + transfer(bytes, model.memset_rate);
     command.finish = model.device_copy_finish_ns;
     if (!is_small_memset(model, extent)) return;
     const double part = static_cast<double>(bytes) / static_cast<double>(model.small_memset_bytes);
@@ -138,7 +142,7 @@ Status make_copy(Machine& machine, const Box& destination, const Box& source, co
     command->observable = managed(to);
     auto effect = std::make_shared<CopyEffect>(destination, source, extent);
     if (to_device && from_device && to->device == from->device) {
-        time_copy_on_device(*command, model, bytes);
+        time_copy_on_device(*command, model, bytes, request.node);
     } else if (between_devices(to, from) && !managed(to) && !managed(from)) {
         command->engine = Engine::copy_to_device;
         time_copy(*command, model, bytes,
@@ -247,7 +251,7 @@ bool is_small_memset(const DeviceModel& model, const Extent& extent) {
 }
 
 Status make_set(Machine& machine, const Box& box, std::uint32_t value, std::size_t element,
-                const Extent& extent, Stream& stream, Command** made) {
+                const Extent& extent, Stream& stream, bool node, Command** made) {
     const std::size_t bytes = bytes_of(extent);
     if (bytes == 0) return Status::success;
     const Allocation* found = nullptr;
@@ -260,7 +264,7 @@ Status make_set(Machine& machine, const Box& box, std::uint32_t value, std::size
     const DeviceModel& model = *machine.devices[stream.device].model;
     Command* command = machine.begin(stream, Engine::copy_on_device);
     command->observable = found == nullptr || found->type != MemoryType::device;
-    time_memset(*command, model, extent);
+    time_memset(*command, model, extent, node);
     auto effect = std::make_shared<SetEffect>(box, value, element, extent);
     if (found != nullptr) effect->set_written(found->shadow);
     command->effect = std::move(effect);

@@ -62,11 +62,12 @@ struct DeviceModel {
     // A memset of one byte. Up to this many bytes, the time rises to that of other memsets. 0: no such
     // memsets.
     std::int64_t small_memset_bytes = 0, small_memset_ns = 0;
-    std::int64_t kernel_latency_ns;     // a kernel's start-up, before its first byte
-    std::int64_t minimum_kernel_ns;     // the shortest kernel, start-up included
-    std::int64_t graph_start_ns;        // from a graph's turn in its stream to its first nodes
-    std::int64_t graph_kernel_ns;       // minimum_kernel_ns for a kernel in a graph
-    std::int64_t memory_operations_ns;  // a batch's own time, besides that of each operation
+    std::int64_t kernel_latency_ns;      // a kernel's start-up, before its first byte
+    std::int64_t minimum_kernel_ns;      // the shortest kernel, start-up included
+    std::int64_t graph_start_ns;         // from a graph's turn in its stream to its first nodes
+    std::int64_t graph_kernel_ns;        // minimum_kernel_ns for a kernel in a graph
+    std::int64_t graph_copy_latency_ns;  // device_copy_latency_ns for a memset or such a copy in a graph
+    std::int64_t memory_operations_ns;   // a batch's own time, besides that of each operation
     std::int64_t write_value_ns, wait_value_ns, memory_barrier_ns;
     std::int64_t host_function_ns;  // overhead of an empty host function
     std::int64_t wake_up_ns;        // from a completion to the host that waited for it

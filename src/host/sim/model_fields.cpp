@@ -118,6 +118,8 @@ constexpr std::array fields{
     FIELD(minimum_kernel_ns, "ns", 0, second, "The shortest kernel, with its start-up."),
     FIELD(graph_start_ns, "ns", 0, second, "From the turn of a graph in its stream to its first nodes."),
     FIELD(graph_kernel_ns, "ns", 0, second, "The shortest kernel in a graph."),
+    FIELD(graph_copy_latency_ns, "ns", 0, second,
+          "device_copy_latency_ns of a memset or a copy within the device that is a node of a graph."),
     FIELD(memory_operations_ns, "ns", 0, second,
           "A batch of memory operations, besides the time of each of them."),
     FIELD(write_value_ns, "ns", 0, second, "One write of a number to memory."),

@@ -43,7 +43,7 @@ class MemsetNode final : public NodeOf<MemsetNodeParameters> {
         Command* made = nullptr;
         const Status status =
             make_set(machine, {static_cast<std::byte*>(given.pointer), pitch, 0}, given.value, element,
-                     {width, given.height, 1}, *machine.devices.current().legacy, &made);
+                     {width, given.height, 1}, *machine.devices.current().legacy, true, &made);
         if (status == Status::success) assign(machine, given, made);
         return status;
     }
