@@ -1,6 +1,6 @@
 """Measures reductions of many shapes and dtypes on a GPU, as calls: python benchmarks/reductions.py [--json].
 
-Sums over every axis of shapes with a short side, a sum of every second row and third column, max, min, argmax, any and
+Sums over every axis of usual shapes and of shapes with a short side, a sum of every second row and third column, max, min, argmax, any and
 sum of small integers, and sums of 2^10 to 2^28 floats. PyTorch and CuPy reduce the same memory if they are installed.
 A kernel that only reads shows the rate of the memory. All take turns in one process, round after round, in the
 legacy default stream. The table shows medians in GB/s of the elements that are reduced, by CUDA events around a number
@@ -40,7 +40,13 @@ __global__ void __launch_bounds__(512) read(const uint4* data, long long vectors
 }
 """
 MOST = 1 << 30  # bytes of the largest array
-SHAPES: tuple[tuple[int, ...], ...] = ((4, 1 << 26), (1 << 26, 4), (1000003, 3), (17, 65537, 5))
+SHAPES: tuple[tuple[int, ...], ...] = (
+    (4096, 4096),
+    (32768, 8192),
+    (65536, 256),
+    (512, 512, 512),
+    *((4, 1 << 26), (1 << 26, 4), (1000003, 3), (17, 65537, 5)),
+)
 SMALL = ("int8", "uint8", "int16", "uint16", "bool")
 
 

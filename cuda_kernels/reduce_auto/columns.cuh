@@ -7,12 +7,13 @@
 //
 // Launch (plan.hpp: plan_columns): grid = ceil(strips / lanes) * splits; lanes is a power of two from 1 to
 // 256; no dynamic shared memory. For splits > 1:
-//   tickets       one unsigned a tile, zero before the first launch and left zero
+//   tickets       some unsigned a tile (groups.hpp), zero before the first launch and left zero
 //   partials      lanes * strip_columns<P> * sizeof(Value) bytes a block, 16-byte aligned, with any content
 #pragma once
 
 #include "../common/overlap.cuh"
 #include "exchange.cuh"
+#include "splits.cuh"
 
 constexpr int columns_threads = 256;
 
@@ -145,59 +146,6 @@ __device__ void reduce_strip(const P& policy, typename P::Value (&values)[strip_
     }
 }
 
-// The last block of a tile combines the partials of all blocks, in the order of their numbers. Each column
-// has `members` threads.
-template <class P>
-__device__ typename P::Value sum_of_partials(const P& policy, const typename P::Value* partials, int column,
-                                             int columns, int member, int members, int splits) {
-    using Value = typename P::Value;
-    Value value = policy.identity();
-#pragma unroll 8
-    for (int split = member; split < splits; split += members)
-        value = policy.combine(value, partials[static_cast<long long>(split) * columns + column]);
-    return value;
-}
-
-// Combines the values that `splits` blocks have of the same results, and stores them. of_block(k) is the
-// block's value of result k < results, and store(k, value) stores it. The blocks draw tickets from `ticket`;
-// partials has room for results * splits Values. All threads of the block call this, after their last write
-// of the values that of_block reads, and after a barrier; `shared` has room for a Value of each thread, and
-// is overwritten.
-template <class P, class OfBlock, class Store>
-__device__ void combine_splits(const P& policy, typename P::Value* shared, unsigned* ticket,
-                               typename P::Value* partials, int results, unsigned split, int splits,
-                               const OfBlock& of_block, const Store& store) {
-    using Value = typename P::Value;
-    __shared__ bool is_last;
-    const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
-    if (splits == 1) {
-        for (int k = thread; k < results; k += threads) store(k, of_block(k));
-        return;
-    }
-    for (int k = thread; k < results; k += threads)
-        partials[static_cast<long long>(split) * results + k] = of_block(k);
-    __threadfence();  // release each thread's own partials
-    __syncthreads();
-    if (thread == 0) {
-        is_last = atomicInc(ticket, splits - 1) == splits - 1u;
-        __threadfence();  // acquire
-    }
-    __syncthreads();
-    if (!is_last) return;
-    const int at_once = results < threads ? results : threads;
-    const int member = thread / at_once, members = threads / at_once;
-    for (int k = thread % at_once; k < results; k += at_once) {
-        Value value = sum_of_partials(policy, partials, k, results, member, members, splits);
-        if (members > 1) {  // then every thread passes here once
-            shared[thread] = value;
-            __syncthreads();
-            if (member == 0)
-                for (int i = 1; i < members; ++i) value = policy.combine(value, shared[i * at_once + k]);
-        }
-        if (member == 0) store(k, value);
-    }
-}
-
 template <class P>
 __global__ void __launch_bounds__(columns_threads, P::column_blocks)
     columns(const void* in, void* out, long long outer, long long length, long long inner, long long distance,
@@ -247,7 +195,7 @@ __global__ void __launch_bounds__(columns_threads, P::column_blocks)
     // From here on, columns are distributed to threads one by one.
     const int in_tile = lanes * width;
     combine_splits(
-        policy, shared, tickets + tile,
+        policy, shared, tickets + tile * cuscope::reduce::tickets(splits, in_tile, columns_threads),
         static_cast<Value*>(partials) + static_cast<long long>(tile) * splits * in_tile, in_tile, split,
         splits, [&](int k) -> Value& { return shared[k % width * columns_threads + k / width]; },
         [&](int k, const Value& value) {

@@ -9,7 +9,7 @@
 // elements, and so do those of `lanes` threads, which divide the block. grid = outer * splits; no dynamic
 // shared memory. The arguments are those of `columns`; distance and outer_distance are not read. For splits >
 // 1:
-//   tickets       one unsigned for each o, zero before the first launch and left zero
+//   tickets       some unsigned for each o (groups.hpp), zero before the first launch and left zero
 //   partials      inner * sizeof(Value) bytes a block, 16-byte aligned, with any content
 #pragma once
 
@@ -107,8 +107,9 @@ __global__ void __launch_bounds__(narrow_threads, P::column_blocks)
             value = policy.combine(value, policy.lift(data[i], i / columns));
         return value;
     };
-    combine_splits(policy, shared, tickets + o,
-                   static_cast<Value*>(partials) + static_cast<long long>(o) * splits * columns, columns,
+    const int results = static_cast<int>(columns);
+    combine_splits(policy, shared, tickets + o * cuscope::reduce::tickets(splits, results, blockDim.x),
+                   static_cast<Value*>(partials) + static_cast<long long>(o) * splits * columns, results,
                    split, splits, of_block, [&](unsigned k, const Value& value) {
                        policy.store(out, static_cast<long long>(o) * inner + k, value, divisor);
                    });

@@ -126,6 +126,21 @@ class Reduction:
         assert not tickets.to_host().any()
         return out.to_host()
 
+    def shared_columns(
+        self, x: cs.DeviceArray, length: int, inner: int, lanes: int, splits: int
+    ) -> np.ndarray:
+        """With many blocks for the rows of each column: more tickets and partials than any plan has."""
+        out, tickets = cs.empty(inner, self.output), cs.zeros(1 << 12, np.uint32)
+        columns = min(16 // np.dtype(x.dtype).itemsize, 128 // self.value)
+        tiles = -(-inner // (columns * lanes))
+        partials = cs.empty(tiles * splits * lanes * columns * self.value, np.uint8)
+        self.kernel("columns")[tiles * splits, 256](
+            *(x, out, 1, length, inner, inner, length * inner, self.bits, self.kind),
+            *(self.divisor(length), lanes, splits, tickets, partials),
+        )
+        assert not tickets.to_host().any()
+        return out.to_host()
+
     def axis(self, x: cs.DeviceArray, outer: int, length: int, inner: int, kernel: str) -> np.ndarray:
         """With the kernel slices, shallow or narrow."""
         _, (grid, block, lanes, splits, _, ticket_bytes, partial_bytes) = planned_axis(
@@ -254,6 +269,31 @@ def test_reductions_of_columns_are_right(device: cs.Device, operation: str) -> N
             result = reduction.columns(cs.to_device(x), outer, length, inner)
             reference = expected(operation, x, axis=1)
             assert same(result, reference), (dtype, outer, length, inner)
+
+
+# So many blocks combine their values in groups: 17 groups of 17 blocks, the last of which has 16.
+@pytest.mark.parametrize(("lanes", "splits"), [(64, 17), (64, 288), (8, 288)])
+@pytest.mark.parametrize("operation", ["sum", "first_maximum"])
+def test_many_blocks_share_the_rows_of_columns(
+    device: cs.Device, operation: str, lanes: int, splits: int
+) -> None:
+    length, inner = 3000, 300
+    reduction = Reduction(device, operation, "float32")
+    x = operands(operation, length * inner, "float32", seed=splits).reshape(length, inner)
+
+    result = reduction.shared_columns(cs.to_device(x), length, inner, lanes, splits)
+
+    assert same(result, expected(operation, x, axis=0))
+
+
+def test_many_blocks_share_the_rows_of_few_columns(device: cs.Device) -> None:
+    reduction = Reduction(device, "sum", "float32", processors=132)
+    x = operands("sum", 21000 * 102, "float32").reshape(1, 21000, 102)
+    assert planned_axis(x.shape, 4, reduction.value, 132, "narrow")[1][3] > 32  # blocks, in groups
+
+    result = reduction.axis(cs.to_device(x), *x.shape, "narrow")
+
+    assert same(result, expected("sum", x, axis=1))
 
 
 @pytest.mark.parametrize("operation", OPERATIONS[:-1])

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import ctypes
+import math
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reduction_plans import OPERATIONS, TYPES, instance, planned, planned_axis, planner
+
+
+def tickets_of(splits: int, results: int, threads: int) -> int:
+    """One for all groups of blocks that share results, and one for each of several groups."""
+    readers = max(1, threads // results)
+    groups = 1 if splits <= 16 * readers else math.ceil(splits / (math.isqrt(splits - 1) + 1))
+    return 1 + groups if groups > 1 else 1
 
 
 @settings(deadline=None)
@@ -47,8 +55,9 @@ def test_every_plan_is_a_valid_launch(
                 columns //= 2
             tiles = grid // splits
             assert tiles * lanes >= -(-c // columns) * a
+            of_tile = 4 * tickets_of(splits, lanes * columns, block)
             assert (tickets, partials) == (
-                (tiles * 4, grid * lanes * columns * value) if splits > 1 else (0, 0)
+                (tiles * of_tile, grid * lanes * columns * value) if splits > 1 else (0, 0)
             )
 
 
@@ -91,6 +100,7 @@ def test_every_plan_of_an_axis_is_a_valid_launch(
         assert block % lanes == 0
         assert lanes * width % inner == 0
         assert grid == outer * splits
-        assert (tickets, partials) == ((4 * outer, inner * value * grid) if splits > 1 else (0, 0))
+        of_result = 4 * tickets_of(splits, inner, block)
+        assert (tickets, partials) == ((of_result * outer, inner * value * grid) if splits > 1 else (0, 0))
     else:
         assert kernel == ("rows" if inner == 1 else "columns")

@@ -115,7 +115,9 @@ def test_memsets_follow_each_other_sooner_in_a_graph(h200, nbytes, measured):
 def test_copies_within_the_device_follow_each_other_sooner_in_a_graph(h200, nbytes, measured):
     x, y = cs.empty(nbytes, np.uint8), cs.empty(nbytes, np.uint8)
 
-    assert microseconds_of_a_node(lambda stream: y.copy_from(x, stream=stream)) == pytest.approx(measured, rel=0.1)
+    assert microseconds_of_a_node(lambda stream: y.copy_from(x, stream=stream)) == pytest.approx(
+        measured, rel=0.1
+    )
 
 
 # The H200's host took 3.55 us for the launch of a kernel that day, and not the 3.15 us of the model. So these are 0.887 of
