@@ -6,7 +6,7 @@
 # one part for the next. No network is needed: pybind11 and scikit-build-core are installed, or are wheels in the folder
 # $WHEELS. $WHEEL is a wheel of cuscope for this Python, to be installed without a build. A step that fails or takes too
 # long does not end the other steps. $PARTS names parts of the tests for `checks` and `initchecks`; by default they run
-# all. $COMMIT names the commit if there is no .git. A call takes at most $LIMIT seconds.
+# all. $ONLY names steps; the other steps keep the results that they have. $COMMIT names the commit if there is no .git. A call takes at most $LIMIT seconds.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -25,6 +25,7 @@ export COMMIT=${COMMIT:-$(git describe --always --dirty --abbrev=40 2>/dev/null 
 # step NAME SECONDS COMMAND...: runs it, keeps its output, exit code and time.
 step() {
     local name=$1 seconds=$2 left=$((limit - (SECONDS - began))) from=$SECONDS code
+    [[ -z ${ONLY:-} || " $ONLY " == *" $name "* ]] || return 0
     shift 2
     [ "$seconds" -le "$left" ] || seconds=$left
     printf '\n===== %s =====\n' "$name"
