@@ -5,16 +5,21 @@ from __future__ import annotations
 import ctypes
 import math
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reduction_plans import OPERATIONS, TYPES, instance, planned, planned_axis, planner
 
 
+def splits_of_group(splits: int, results: int, threads: int) -> int:
+    """How many of the blocks that share results combine their values first."""
+    return splits if splits <= 16 * max(1, threads // results) else math.isqrt(splits - 1) + 1
+
+
 def tickets_of(splits: int, results: int, threads: int) -> int:
     """One for all groups of blocks that share results, and one for each of several groups."""
-    readers = max(1, threads // results)
-    groups = 1 if splits <= 16 * readers else math.ceil(splits / (math.isqrt(splits - 1) + 1))
+    groups = math.ceil(splits / splits_of_group(splits, results, threads))
     return 1 + groups if groups > 1 else 1
 
 
@@ -104,3 +109,16 @@ def test_every_plan_of_an_axis_is_a_valid_launch(
         assert (tickets, partials) == ((of_result * outer, inner * value * grid) if splits > 1 else (0, 0))
     else:
         assert kernel == ("rows" if inner == 1 else "columns")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "float64"])
+@pytest.mark.parametrize("rows", [4096, 32768, 1 << 18])
+@pytest.mark.parametrize("columns", [128, 256, 1024, 4096, 8192])
+def test_no_block_combines_many_values_of_columns(rows: int, columns: int, dtype: str) -> None:
+    """With 100,000 values, which one block read, a sum of 65536 x 256 floats took 93 us on an H200, and not 22."""
+    _, _, (_, element, value) = instance("sum", dtype, dtype)
+
+    _, block, lanes, splits, *_ = planned(2, 1, rows, columns, element, value, 132)
+
+    results = lanes * min(16 // element, 128 // value)
+    assert splits_of_group(splits, results, block) * results <= 10_000
