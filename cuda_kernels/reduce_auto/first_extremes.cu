@@ -59,8 +59,11 @@ struct FirstExtremeOf {
     __device__ Value lift(E x, long long index) const {
         return value(ordered(keys.key(x)), static_cast<unsigned long long>(index));
     }
-    // Indices come in ascending order, so the first of equal elements stays.
-    __device__ void add(Value& value, E x, long long index) const { value = combine(value, lift(x, index)); }
+    // Indices come in ascending order, so the first of equal elements stays, and indices are not compared.
+    __device__ void add(Value& value, E x, long long index) const {
+        const Value next = lift(x, index);
+        if (next.order > value.order || value.high == ~0u) value = next;
+    }
     __device__ void start(State& state) const { state = {keys.lowest(), -1, {}}; }
     // Takes the vectors of one round, `distance` elements apart. In the last round only the first `count` of
     // them exist.

@@ -368,10 +368,10 @@ constexpr long long narrow_lanes(long long inner, int element_bytes, int value_b
 
 // The rows of each o are split if there are fewer than three blocks for each multiprocessor, which holds so
 // many. (With four, the last blocks began when others had ended: on an H200, 77 launches took 1.14 times as
-// long.) A thread has 16 strips or more.
+// long.) A thread has 12 strips or more.
 constexpr Launch plan_narrow(long long outer, long long length, long long inner, int element_bytes,
                              int value_bytes, int multiprocessors) {
-    constexpr long long most_threads = 256, least_strips = 16, blocks = 3;
+    constexpr long long most_threads = 256, least_strips = 12, blocks = 3;
     const long long strips = length * inner / strip_columns(element_bytes, value_bytes);
     const long long lanes = narrow_lanes(inner, element_bytes, value_bytes);
     Launch launch;
@@ -394,16 +394,24 @@ struct AxisPlan {
     Launch launch;
 };
 
+// So few rows that `shallow` is faster than `columns`, as on an H200 for 88 shapes. `shallow` loads 4 bytes
+// at a time, `columns` loads 16, and two times 16 of rows that are not aligned to each other.
+constexpr bool is_shallow(long long length, int element_bytes, bool aligned) {
+    if (element_bytes == 1) return length <= 2;
+    if (element_bytes == 2) return length <= (aligned ? 4 : 8);
+    if (!aligned) return length <= 32;
+    return length <= (element_bytes == 4 ? 24 : 12);
+}
+
 // The middle axis of a contiguous (outer, length, inner), of which `inner` or `outer` is more than 1.
 //
-//   slices    an o has at most 256 bytes, or at most 1023 if its results lie side by side. Rows of 128 and
-//   256
-//             bytes are left to `rows`: in shared memory, the threads of a warp would wait for the same banks
-//   shallow   at most 32 rows, and columns for the whole device, of which at most a fifth is missing in the
-//             last block of an o
+//   slices    an o has at most 256 bytes, or at most 1023 if its results lie side by side. Rows of 128 and of
+//             256 bytes are left to `rows`: in shared memory, the threads of a warp would wait for the same
+//             banks
+//   shallow   few rows (is_shallow), and columns for the whole device, of which few are missing in the last
+//             block of an o
 //   narrow    a whole number of rows in the strips of at most 256 threads, and columns that do not lie in
-//   whole
-//             strips, or in fewer than 8
+//             whole strips, or in fewer than 8
 constexpr AxisPlan plan_axis(long long outer, long long length, long long inner, int element_bytes,
                              int value_bytes, int multiprocessors) {
     const long long slice = length * inner * element_bytes, width = strip_columns(element_bytes, value_bytes);
@@ -411,7 +419,10 @@ constexpr AxisPlan plan_axis(long long outer, long long length, long long inner,
         return {"slices", plan_slices(outer, length, inner, element_bytes, multiprocessors)};
     if (inner == 1) return {"rows", plan_rows(outer, length, element_bytes, multiprocessors)};
     const long long tile = 256 * width, tiles = (inner + tile - 1) / tile;
-    if (length <= 32 && tiles * tile <= inner + inner / 4 && tiles * outer >= 2ll * multiprocessors)
+    const bool very_few = length <= 4 && element_bytes >= 4;
+    if (is_shallow(length, element_bytes, inner % width == 0) &&
+        tiles * tile <= inner + inner / (very_few ? 2 : 4) &&
+        tiles * outer >= (very_few ? multiprocessors / 2 : 2ll * multiprocessors))
         return {"shallow", plan_shallow(outer, inner, element_bytes, value_bytes)};
     if ((inner % width != 0 || inner < 8 * width) && narrow_lanes(inner, element_bytes, value_bytes) <= 256)
         return {"narrow", plan_narrow(outer, length, inner, element_bytes, value_bytes, multiprocessors)};
