@@ -1,10 +1,10 @@
 """Measures reductions of many shapes and dtypes on a GPU, as calls: python benchmarks/reductions.py [--json].
 
-Sums over every axis of usual shapes and of shapes with a short side, a sum of every second row and third column, max, min, argmax, any and
-sum of small integers, and sums of 2^10 to 2^28 floats. PyTorch and CuPy reduce the same memory if they are installed.
-A kernel that only reads shows the rate of the memory. All take turns in one process, round after round, in the
-legacy default stream. The table shows medians in GB/s of the elements that are reduced, by CUDA events around a number
-of calls and by the time of the calls until the device has finished.
+Sums over every axis of usual shapes and of shapes with a short side, a sum of every second row and third column, max,
+min, argmax, any and sum of small integers, and sums of 2^10 to 2^28 floats. PyTorch and CuPy reduce the same memory if
+they are installed. A kernel that only reads shows the rate of the memory. All take turns in one process, round after
+round, in the legacy default stream. The table shows medians in GB/s of the elements that are reduced, by CUDA events
+around a number of calls and by the time of the calls until the device has finished.
 """
 
 from __future__ import annotations

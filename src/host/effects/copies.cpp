@@ -29,11 +29,12 @@ void time_copy(Command& command, const DeviceModel& model, std::size_t bytes, do
     command.finish = whole - command.duration - command.lead;
 }
 
+// `node`: in a graph.
 Time device_copy_latency(const DeviceModel& model, bool node) {
     return node ? model.graph_copy_latency_ns : model.device_copy_latency_ns;
 }
 
-// The same for a copy on the device, which reads and writes each byte.
+// Sets the times of a copy on the device, which reads and writes each byte.
 void time_copy_on_device(Command& command, const DeviceModel& model, std::size_t bytes, bool node) {
     // Beyond cached_bytes, data leave the cache before they are used again. At one and a half times as many
     // bytes, nothing is found there.

@@ -151,7 +151,7 @@ Status check_set_2d(const void* pointer, std::size_t pitch, std::size_t element,
                     std::size_t height);
 // The device does a memset of few neighbouring bytes without a kernel.
 bool is_small_memset(const DeviceModel& model, const Extent& extent);
-// Makes the command of a memset in a stream or of a memset node; none for zero bytes.
+// Makes the command of a memset in a stream, or of a memset node if `node` is true; none for zero bytes.
 Status make_set(Machine& machine, const Box& box, std::uint32_t value, std::size_t element,
                 const Extent& extent, Stream& stream, bool node, Command** made);
 
