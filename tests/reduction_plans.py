@@ -45,6 +45,10 @@ extern "C" void instance(int operation, int type, int output, char* policy, unsi
     numbers[1] = bytes_of(element);
     numbers[2] = value_bytes(op, element);
 }
+extern "C" int splits_of_group_of(int splits, int results, int threads) {
+    return splits_of_group(splits, results, threads);
+}
+extern "C" int tickets_of(int splits, int results, int threads) { return tickets(splits, results, threads); }
 extern "C" bool few(long long n, int element, int processors) { return is_few(n, element, processors); }
 // kernel: the one that plan_axis chooses if it is empty.
 extern "C" void axis(long long outer, long long length, long long inner, int element, int value, int processors,

@@ -6,7 +6,8 @@
 # one part for the next. No network is needed: pybind11 and scikit-build-core are installed, or are wheels in the folder
 # $WHEELS. $WHEEL is a wheel of cuscope for this Python, to be installed without a build. A step that fails or takes too
 # long does not end the other steps. $PARTS names parts of the tests for `checks` and `initchecks`; by default they run
-# all. $ONLY names steps; the other steps keep the results that they have. $COMMIT names the commit if there is no .git. A call takes at most $LIMIT seconds.
+# all. $ONLY names steps; the other steps keep the results that $STEPS has. $COMMIT names the commit if there is no .git. A
+# call takes at most $LIMIT seconds.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -173,6 +174,10 @@ benchmarks() {
 
 for part in "${@:-install tests counted_checks checks initchecks benchmarks}"; do
     for name in $part; do "$name"; done
+done
+
+for name in ${ONLY:-}; do
+    [ -e "$steps/$name.result" ] || { echo "ONLY=$name: these parts have no such step" >&2 && exit 2; }
 done
 
 "$python" tools/gpu_report.py "$steps" >"$work/report.md" && cp "$work/report.md" docs/gpu-report.md

@@ -15,8 +15,8 @@ CUSCOPE_ON_BOTH constexpr int readers(int results, int threads) {
     return results < threads ? threads / results : 1;
 }
 
-// The splits of a group. One block combines all of them if none of its threads reads more than 16. With more,
-// each group combines its own first: about as many groups as each has splits.
+// The splits of a group. One block combines all of them if none of its threads reads more than 16 values of
+// a result. With more, each group combines its own first: about as many groups as each has splits.
 CUSCOPE_ON_BOTH constexpr int splits_of_group(int splits, int results, int threads) {
     if (splits <= 16 * readers(results, threads)) return splits;
     int size = 1;

@@ -258,12 +258,12 @@ struct ColumnsLaunch {
     constexpr long long tiles() const { return (strips + lanes - 1) / lanes; }
 };
 
-// The estimated microseconds. The constants fit 4,000 launches on an H200, of 145 shapes of seven kinds: the
-// launch with the shortest estimate takes 1.03 times as long as the fastest one (geometric mean; 1.20 in the
-// worst case).
+// The estimated microseconds. The constants fit 3,616 launches on an H200, of 145 shapes and five kinds
+// (tests/operations/reduction_times_h200.json): the launch with the shortest estimate takes 1.03 times as
+// long as the fastest one (geometric mean; 1.20 in the worst case).
 constexpr double microseconds(const ColumnsLaunch& launch, int multiprocessors) {
-    constexpr int resident = 3,
-                  loads = 8;  // the blocks of a multiprocessor, and the loads of a thread at once
+    constexpr int resident = 3;  // blocks of a multiprocessor; of products of bytes it holds two
+    constexpr int loads = 8;     // of a thread at once; other types than float have 4 or 6
     constexpr double bytes_of_microsecond = 34e3;  // of a multiprocessor
     const auto rounded_up = [](double x) {
         const auto whole = static_cast<double>(static_cast<long long>(x));
@@ -296,12 +296,13 @@ constexpr double microseconds(const ColumnsLaunch& launch, int multiprocessors) 
     return std::max(memory, waiting) + 2.5 * (waves - 1) + combining;
 }
 
-// The middle axis of (outer, length, inner). Few lanes make many tiles, so that few blocks have to share the
-// rows of one, whose values a single block combines. Many lanes read long pieces of a row, and leave each
+// The middle axis of (outer, length, inner). Few lanes make many tiles. Then few blocks share the rows of a
+// tile, and combining their values takes less time. Many lanes read long pieces of a row, and leave each
 // thread more rows.
 constexpr Launch plan_columns(long long outer, long long length, long long inner, int element_bytes,
                               int value_bytes, int multiprocessors) {
-    constexpr int least_lanes = 4, least_rows = 8;  // of a thread, if rows are split
+    constexpr int least_lanes = 4;
+    constexpr int least_rows = 8;  // of a thread, if rows are split
     const int width = strip_columns(element_bytes, value_bytes);
     ColumnsLaunch best{(inner + width - 1) / width * outer, length, width, width * element_bytes, 0, 1};
     double shortest = 0;
@@ -310,7 +311,7 @@ constexpr Launch plan_columns(long long outer, long long length, long long inner
         launch.lanes = lanes;
         if (launch.members() > length && lanes < ColumnsLaunch::threads) continue;
         if (lanes > least_lanes && lanes / 2 >= launch.strips && best.lanes > 0)
-            break;  // half of them suffice
+            break;  // half as many lanes suffice
         const long long most = std::max(1ll, length / (launch.members() * least_rows));
         for (const int blocks : {0, 1, 2, 3, 4, 6, 9, 12}) {  // of a multiprocessor; 0: no splits
             launch.splits =
@@ -366,9 +367,10 @@ constexpr long long narrow_lanes(long long inner, int element_bytes, int value_b
     return inner / std::gcd(inner, width);
 }
 
-// The rows of each o are split if there are fewer than three blocks for each multiprocessor, which holds so
-// many. (With four, the last blocks began when others had ended: on an H200, 77 launches took 1.14 times as
-// long.) A thread has 12 strips or more.
+// The rows of each o are split if there are fewer than three blocks for each multiprocessor. It holds so many
+// (of products of bytes two). With four, the last blocks began when others had ended: 77 shapes on an H200
+// took 1.14 times as long as with the best number that was measured. If rows are split, a thread has 12
+// strips or more.
 constexpr Launch plan_narrow(long long outer, long long length, long long inner, int element_bytes,
                              int value_bytes, int multiprocessors) {
     constexpr long long most_threads = 256, least_strips = 12, blocks = 3;
@@ -395,7 +397,8 @@ struct AxisPlan {
 };
 
 // So few rows that `shallow` is faster than `columns`, as on an H200 for 88 shapes. `shallow` loads 4 bytes
-// at a time, `columns` loads 16, and two times 16 of rows that are not aligned to each other.
+// at a time, or a larger element. `columns` loads 16 bytes, and two times 16 of rows that are not aligned to
+// each other.
 constexpr bool is_shallow(long long length, int element_bytes, bool aligned) {
     if (element_bytes == 1) return length <= 2;
     if (element_bytes == 2) return length <= (aligned ? 4 : 8);
@@ -408,8 +411,9 @@ constexpr bool is_shallow(long long length, int element_bytes, bool aligned) {
 //   slices    an o has at most 256 bytes, or at most 1023 if its results lie side by side. Rows of 128 and of
 //             256 bytes are left to `rows`: in shared memory, the threads of a warp would wait for the same
 //             banks
-//   shallow   few rows (is_shallow), and columns for the whole device, of which few are missing in the last
-//             block of an o
+//   shallow   few rows (is_shallow), and columns for two blocks on each multiprocessor, of which at most a
+//             fifth is missing in the last block of an o. With up to four rows of 4 bytes or more, a block
+//             for every second multiprocessor is enough, and a third may be missing
 //   narrow    a whole number of rows in the strips of at most 256 threads, and columns that do not lie in
 //             whole strips, or in fewer than 8
 constexpr AxisPlan plan_axis(long long outer, long long length, long long inner, int element_bytes,

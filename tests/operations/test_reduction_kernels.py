@@ -129,11 +129,12 @@ class Reduction:
     def shared_columns(
         self, x: cs.DeviceArray, length: int, inner: int, lanes: int, splits: int
     ) -> np.ndarray:
-        """With many blocks for the rows of each column: more tickets and partials than any plan has."""
-        out, tickets = cs.empty(inner, self.output), cs.zeros(1 << 12, np.uint32)
-        columns = min(16 // np.dtype(x.dtype).itemsize, 128 // self.value)
-        tiles = -(-inner // (columns * lanes))
-        partials = cs.empty(tiles * splits * lanes * columns * self.value, np.uint8)
+        """With so many blocks for the rows of each column, whatever a plan has."""
+        results = lanes * min(16 // np.dtype(x.dtype).itemsize, 128 // self.value)
+        tiles = -(-inner // results)
+        out = cs.empty(inner, self.output)
+        tickets = cs.zeros(tiles * planner().tickets_of(splits, results, 256), np.uint32)
+        partials = cs.empty(tiles * splits * results * self.value, np.uint8)
         self.kernel("columns")[tiles * splits, 256](
             *(x, out, 1, length, inner, inner, length * inner, self.bits, self.kind),
             *(self.divisor(length), lanes, splits, tickets, partials),
@@ -271,13 +272,13 @@ def test_reductions_of_columns_are_right(device: cs.Device, operation: str) -> N
             assert same(result, reference), (dtype, outer, length, inner)
 
 
-# So many blocks combine their values in groups: 17 groups of 17 blocks, the last of which has 16.
-@pytest.mark.parametrize(("lanes", "splits"), [(64, 17), (64, 288), (8, 288)])
+# In groups: five of at most 5 blocks, the last of which has one, with more results than threads; 17 of at most 17.
+@pytest.mark.parametrize(("lanes", "splits"), [(128, 21), (64, 288), (8, 288)])
 @pytest.mark.parametrize("operation", ["sum", "first_maximum"])
 def test_many_blocks_share_the_rows_of_columns(
     device: cs.Device, operation: str, lanes: int, splits: int
 ) -> None:
-    length, inner = 3000, 300
+    length, inner = 3000, 700
     reduction = Reduction(device, operation, "float32")
     x = operands(operation, length * inner, "float32", seed=splits).reshape(length, inner)
 

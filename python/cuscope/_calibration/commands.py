@@ -93,7 +93,8 @@ def _copies_in_graphs(bench: Bench, known: dict[str, Any]) -> dict[str, Any]:
     source, target = (empty_plain(COPIED, np.uint8) for _ in range(2))
     source.fill(1)
     _, node = _in_graphs(bench, lambda stream: target.copy_from(source, stream=stream))
-    latency = node - 2 * COPIED / known["cache_rate"] - known["device_copy_finish_ns"]
+    rate = known["cache_rate"] / 2 if known["cached_bytes"] else known["device_to_device_rate"]
+    latency = node - COPIED / rate - known["device_copy_finish_ns"]
     return {"graph_copy_latency_ns": round(min(max(0.0, latency), known["device_copy_latency_ns"]))}
 
 

@@ -66,7 +66,7 @@ struct DeviceModel {
     std::int64_t minimum_kernel_ns;      // the shortest kernel, start-up included
     std::int64_t graph_start_ns;         // from a graph's turn in its stream to its first nodes
     std::int64_t graph_kernel_ns;        // minimum_kernel_ns for a kernel in a graph
-    std::int64_t graph_copy_latency_ns;  // device_copy_latency_ns for a memset or such a copy in a graph
+    std::int64_t graph_copy_latency_ns;  // device_copy_latency_ns for a memset or a device copy in a graph
     std::int64_t memory_operations_ns;   // a batch's own time, besides that of each operation
     std::int64_t write_value_ns, wait_value_ns, memory_barrier_ns;
     std::int64_t host_function_ns;  // overhead of an empty host function
