@@ -262,7 +262,7 @@ struct ColumnsLaunch {
 // (tests/operations/reduction_times_h200.json): the launch with the shortest estimate takes 1.03 times as
 // long as the fastest one (geometric mean; 1.20 in the worst case).
 constexpr double microseconds(const ColumnsLaunch& launch, int multiprocessors) {
-    constexpr int resident = 3;  // blocks of a multiprocessor; of products of bytes it holds two
+    constexpr int resident = 3;  // the blocks that a multiprocessor holds; two of products of bytes
     constexpr int loads = 8;     // of a thread at once; other types than float have 4 or 6
     constexpr double bytes_of_microsecond = 34e3;  // of a multiprocessor
     const auto rounded_up = [](double x) {
@@ -367,10 +367,10 @@ constexpr long long narrow_lanes(long long inner, int element_bytes, int value_b
     return inner / std::gcd(inner, width);
 }
 
-// The rows of each o are split if there are fewer than three blocks for each multiprocessor. It holds so many
-// (of products of bytes two). With four, the last blocks began when others had ended: 77 shapes on an H200
-// took 1.14 times as long as with the best number that was measured. If rows are split, a thread has 12
-// strips or more.
+// The rows of each o are split if there are fewer than three blocks for each multiprocessor. A multiprocessor
+// holds three, or two of products of bytes. With four, the last blocks began when others had ended: 77 shapes
+// on an H200 took 1.14 times as long as with the best number that was measured. If rows are split, a thread
+// has 12 strips or more.
 constexpr Launch plan_narrow(long long outer, long long length, long long inner, int element_bytes,
                              int value_bytes, int multiprocessors) {
     constexpr long long most_threads = 256, least_strips = 12, blocks = 3;
