@@ -177,7 +177,7 @@ for part in "${@:-install tests counted_checks checks initchecks benchmarks}"; d
 done
 
 for name in ${ONLY:-}; do
-    [ -e "$steps/$name.result" ] || { echo "ONLY=$name: these parts have no such step" >&2 && exit 2; }
+    [ -e "$steps/$name.result" ] || { echo "ONLY=$name: these parts have no such step" >&2; exit 2; }
 done
 
 "$python" tools/gpu_report.py "$steps" >"$work/report.md" && cp "$work/report.md" docs/gpu-report.md

@@ -7,7 +7,7 @@
 //
 // Launch (plan.hpp: plan_columns): grid = ceil(strips / lanes) * splits; lanes is a power of two from 1 to
 // 256; no dynamic shared memory. For splits > 1:
-//   tickets       some unsigned a tile (groups.hpp), zero before the first launch and left zero
+//   tickets       as many unsigned a tile as groups.hpp tells, zero before the first launch and left zero
 //   partials      lanes * strip_columns<P> * sizeof(Value) bytes a block, 16-byte aligned, with any content
 #pragma once
 

@@ -9,7 +9,7 @@
 // elements, and so do those of `lanes` threads, which divide the block. grid = outer * splits; no dynamic
 // shared memory. The arguments are those of `columns`; distance and outer_distance are not read. For splits >
 // 1:
-//   tickets       some unsigned for each o (groups.hpp), zero before the first launch and left zero
+//   tickets       as many unsigned for each o as groups.hpp tells, zero before the first launch and left zero
 //   partials      inner * sizeof(Value) bytes a block, 16-byte aligned, with any content
 #pragma once
 

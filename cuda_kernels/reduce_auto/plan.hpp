@@ -284,8 +284,8 @@ constexpr double microseconds(const ColumnsLaunch& launch, int multiprocessors) 
     const double waiting = 2.5 * rounded_up(rows / loads) * waves;  // of a thread, for its loads
     double combining = 0;
     if (launch.splits > 1) {
-        // The last block of a group reads the values of its splits, and the last block of all those of the
-        // groups.
+        // The last block of a group reads the values of the group's splits. The last block of the tile reads
+        // the values of the groups.
         const int results = launch.lanes * launch.width, splits = static_cast<int>(launch.splits);
         const int size = splits_of_group(splits, results, launch.threads), parts = groups(splits, size);
         const double at_once = loads * readers(results, launch.threads);

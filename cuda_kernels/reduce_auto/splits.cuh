@@ -39,10 +39,10 @@ __device__ typename P::Value sum_of_partials(const P& policy, const typename P::
 }
 
 // Combines the values that `splits` blocks have of the same results, and stores them. of_block(k) is the
-// block's value of result k < results, and store(k, value) stores it. `tickets` are those of groups.hpp, and
-// partials has room for results * splits Values. All threads of the block call this, after their last write
-// of the values that of_block reads, and after a barrier; `shared` has room for a Value of each thread, and
-// is overwritten.
+// block's value of result k < results, and store(k, value) stores it. groups.hpp tells how many `tickets`
+// there are, and partials has room for results * splits Values. All threads of the block call this, after
+// their last write of the values that of_block reads, and after a barrier; `shared` has room for a Value of
+// each thread, and is overwritten.
 //
 // The order is fixed. The splits of a group are combined by its last block, which leaves the values in the
 // place of the group's first split. The last of these blocks combines the groups.

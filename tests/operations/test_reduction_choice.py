@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from reduction_plans import instance, planned, planned_axis
 
@@ -21,7 +22,7 @@ def times_behind_the_fastest(shapes: str, times: str, choose: Callable[..., str]
     found = []
     for row in MEASURED[shapes]:
         _, _, (_, element, value) = instance(row["operation"], row["dtype"], row["dtype"])
-        chosen, measured = choose(row["extents"], element, value), row[times]
+        chosen, measured = choose(row, element, value), row[times]
         assert chosen in measured, (
             f"{row['extents']} of {row['dtype']}: there is no time of {chosen}, measure it"
         )
@@ -34,8 +35,8 @@ def geometric_mean(values: list[float]) -> float:
 
 
 def test_columns_have_the_lanes_and_splits_of_nearly_the_fastest_launch():
-    def choose(extents: list[int], element: int, value: int) -> str:
-        _, _, lanes, splits, *_ = planned(2, *extents, element, value, MULTIPROCESSORS)
+    def choose(row: dict[str, Any], element: int, value: int) -> str:
+        _, _, lanes, splits, *_ = planned(2, *row["extents"], element, value, MULTIPROCESSORS)
         return f"{lanes} {splits}"
 
     behind = times_behind_the_fastest("columns", "lanes_and_splits", choose)
@@ -45,8 +46,8 @@ def test_columns_have_the_lanes_and_splits_of_nearly_the_fastest_launch():
 
 
 def test_few_rows_have_the_faster_kernel_of_nearly_all_shapes():
-    def choose(extents: list[int], element: int, value: int) -> str:
-        return planned_axis((*extents,), element, value, MULTIPROCESSORS)[0]
+    def choose(row: dict[str, Any], element: int, value: int) -> str:
+        return planned_axis((*row["extents"],), element, value, MULTIPROCESSORS)[0]
 
     behind = times_behind_the_fastest("few rows", "kernels", choose)
 
@@ -55,10 +56,9 @@ def test_few_rows_have_the_faster_kernel_of_nearly_all_shapes():
 
 
 def test_few_columns_have_nearly_the_best_number_of_blocks():
-    def choose(extents: list[int], element: int, value: int) -> str:
-        _, (_, _, _, splits, *_) = planned_axis((*extents,), element, value, MULTIPROCESSORS, "narrow")
-        measured = next(row["splits"] for row in MEASURED["few columns"] if row["extents"] == extents)
-        return min(measured, key=lambda count: abs(math.log(int(count) / splits)))  # the nearest number
+    def choose(row: dict[str, Any], element: int, value: int) -> str:
+        _, (_, _, _, splits, *_) = planned_axis((*row["extents"],), element, value, MULTIPROCESSORS, "narrow")
+        return min(row["splits"], key=lambda count: abs(math.log(int(count) / splits)))  # the nearest number
 
     behind = times_behind_the_fastest("few columns", "splits", choose)
 

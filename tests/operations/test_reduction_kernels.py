@@ -129,7 +129,7 @@ class Reduction:
     def shared_columns(
         self, x: cs.DeviceArray, length: int, inner: int, lanes: int, splits: int
     ) -> np.ndarray:
-        """With so many blocks for the rows of each column, whatever a plan has."""
+        """With `lanes` strips a tile and `splits` blocks for its rows, which a plan need not have."""
         results = lanes * min(16 // np.dtype(x.dtype).itemsize, 128 // self.value)
         tiles = -(-inner // results)
         out = cs.empty(inner, self.output)

@@ -70,6 +70,8 @@ ROUGH = {"small_memset_bytes": 2e-2}
 
 
 def known(name: str) -> cs.Model:
+    if name == "without a cache":
+        return cs.model("c1060", graph_copy_latency_ns=3000)
     return cs.model("h200", **INVENTED) if name == "invented" else cs.model(name)
 
 
@@ -80,7 +82,7 @@ def is_close(field: str, measured: object, true: object) -> bool:
     return measured == pytest.approx(true, rel=relative, abs=ABSOLUTE if isinstance(true, int) else 0)
 
 
-@pytest.mark.parametrize("name", ["k20x", "h200", "c1060", "fermi", "invented"])
+@pytest.mark.parametrize("name", ["k20x", "h200", "c1060", "fermi", "invented", "without a cache"])
 def test_a_simulated_device_gives_back_its_model(name: str) -> None:
     model = known(name)
 
