@@ -1,10 +1,13 @@
-"""Measures reductions of many shapes and dtypes on a GPU, as calls: python benchmarks/reductions.py [--json].
+"""Measures reductions of many shapes and dtypes on a GPU, as calls: python benchmarks/reductions.py [--json] [--random N].
 
 Sums over every axis of usual shapes and of shapes with a short side, a sum of every second row and third column, max,
 min, argmax, any and sum of small integers, and sums of 2^10 to 2^28 floats. PyTorch and CuPy reduce the same memory if
 they are installed. A kernel that only reads shows the rate of the memory. All take turns in one process, round after
 round, in the legacy default stream. The table shows medians in GB/s of the elements that are reduced, by CUDA events
 around a number of calls and by the time of the calls until the device has finished.
+
+With --random, N random shapes of one to three axes take their place. Then only PyTorch is measured beside, and the
+table has the cases in which it was faster.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import math
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +54,7 @@ SHAPES: tuple[tuple[int, ...], ...] = (
     (17, 65537, 5),
 )
 SMALL = ("int8", "uint8", "int16", "uint16", "bool")
+RANDOM = ("float32", "float16", "int8", "int32")  # dtypes of random shapes
 
 
 @dataclass
@@ -90,6 +94,22 @@ def cases() -> Iterator[Case]:
         yield Case(f"2^{exponent} float32", "sum", shaped((1 << exponent,)), None, "float32", 1 << exponent)
 
 
+def random_cases(count: int, seed: int) -> Iterator[Case]:
+    """Of 1 to 256 MB. Extents of each magnitude are equally likely."""
+    random = np.random.default_rng(seed)
+    for _ in range(count):
+        dtype = str(random.choice(RANDOM))
+        elements = min(2 ** random.uniform(20, 28) / np.dtype(dtype).itemsize, 1 << 27)
+        parts = np.sort(random.uniform(0, 1, random.integers(0, 3)))  # of the exponents of extents
+        exponents = np.diff([0, *parts, 1])
+        shape = tuple(max(1, int(elements**exponent)) for exponent in exponents)
+        axis = int(random.integers(len(shape)))
+        op = str(
+            random.choice(["sum", "max", "argmax", "mean"] if dtype[0] == "f" else ["sum", "max", "argmax"])
+        )
+        yield Case(f"{shape} {dtype} axis {axis}", op, shaped(shape), axis, dtype, math.prod(shape))
+
+
 def memory() -> dict[str, cs.DeviceArray]:
     """Flat arrays that share no memory, because dtypes differ: floats, bytes, halves, bools."""
     random = np.random.default_rng(1)
@@ -98,7 +118,7 @@ def memory() -> dict[str, cs.DeviceArray]:
     values = random.random(piece, np.float32)
     for begin in range(0, arrays["float32"].size, piece):
         arrays["float32"][begin : begin + piece].copy_from(values)
-    for dtype in SMALL:
+    for dtype in (*SMALL, "float16", "int32"):
         # No maximum is a type's largest value, and no bool is true: any has to read everything.
         piece_of = np.zeros(piece, dtype) if dtype == "bool" else random.integers(0, 120, piece).astype(dtype)
         arrays[dtype] = cs.empty(1 << 27, dtype)
@@ -171,10 +191,11 @@ def timed(call: Callable[[], object], calls: int) -> tuple[float, float]:
     return (stop - start) * 1e-3 / calls, wall / calls
 
 
-def measure(rounds: int, only: str) -> dict[str, Any]:
+def measure(all_cases: Iterator[Case], rounds: int, packages: Iterable[str]) -> dict[str, Any]:
     arrays, missing = memory(), {}
     flats: dict[str, dict[str, Any]] = {}
-    for package, (convert, _) in PACKAGES.items():
+    for package in packages:
+        convert, _ = PACKAGES[package]
         flats[package] = {}
         for dtype, array in arrays.items():
             try:
@@ -182,15 +203,13 @@ def measure(rounds: int, only: str) -> dict[str, Any]:
             except Exception as error:  # the package or the dtype is missing
                 missing[f"{package} {dtype}"] = f"{type(error).__name__}: {error}"
     rows = []
-    for case in cases():
-        if only not in f"{case.name} {case.op}":
-            continue
+    for case in all_cases:
         contenders = {"read": reader(case, arrays[case.dtype])}
-        for package, (_, call_of) in PACKAGES.items():
+        for package in packages:
             if case.dtype not in flats[package]:
                 continue
             try:
-                call = call_of(case, case.of(flats[package][case.dtype]))
+                call = PACKAGES[package][1](case, case.of(flats[package][case.dtype]))
                 call()
                 cs.synchronize()
                 contenders[package] = call
@@ -217,6 +236,26 @@ def measure(rounds: int, only: str) -> dict[str, Any]:
     return {"device": cs.current_device().properties.name, "cases": rows, "missing": missing}
 
 
+def print_random(result: dict[str, Any]) -> None:
+    both = [row for row in result["cases"] if "torch" in row and "cuscope" in row]
+    times = [(row["torch"]["wall_us"] / row["cuscope"]["wall_us"], row) for row in both]
+    if not times:
+        print("PyTorch was not measured")
+        return
+    mean = math.exp(statistics.fmean(math.log(ratio) for ratio, _ in times))
+    slower = sorted((pair for pair in times if pair[0] < 1), key=lambda pair: pair[0])
+    print(
+        f"{result['device']}: {len(times)} random shapes; PyTorch takes {mean:.2f} times as long by the clock "
+        f"(geometric mean), and is faster in {len(slower)} cases"
+    )
+    for ratio, row in slower:
+        of = row["read"]["events_us"] / row["cuscope"]["events_us"]
+        print(
+            f"  {ratio:.2f}  {row['case']} {row['op']}: {row['cuscope']['wall_us']:.1f} us, PyTorch "
+            f"{row['torch']['wall_us']:.1f}; {of:.2f} of reading's rate by events"
+        )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -224,8 +263,17 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--only", default="", help="cases whose name and operation contain this")
+    parser.add_argument("--random", type=int, default=0, metavar="N", help="N random shapes instead")
+    parser.add_argument("--seed", type=int, default=1, help="of the random shapes")
     options = parser.parse_args()
-    result = measure(options.rounds, options.only)
+    chosen = random_cases(options.random, options.seed) if options.random else cases()
+    result = measure(
+        (case for case in chosen if options.only in f"{case.name} {case.op}"),
+        *(options.rounds, ("cuscope", "torch") if options.random else tuple(PACKAGES)),
+    )
+    if options.random and not options.json:
+        print_random(result)
+        return 0
     if options.json:
         print(json.dumps(result, indent=2))
         return 0

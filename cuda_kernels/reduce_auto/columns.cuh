@@ -201,6 +201,6 @@ __global__ void __launch_bounds__(columns_threads, P::column_blocks)
         [&](int k, const Value& value) {
             const long long s = static_cast<long long>(tile) * lanes + k / width;
             const long long o = s / strips, column = (s - o * strips) * width + k % width;
-            if (s < strips * outer && column < inner) policy.store(out, o * inner + column, value, divisor);
+            if (s < strips * outer && column < inner) store(policy, out, o * inner + column, value, divisor);
         });
 }

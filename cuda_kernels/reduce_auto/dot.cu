@@ -9,8 +9,8 @@
 // error is added to the sum.
 //
 // Launch (plan.hpp: plan_whole): as described in whole.cuh.
-#include "accumulate.cuh"
 #include "span.cuh"
+#include "stores.cuh"
 
 constexpr int dot_threads = 512;
 
@@ -38,7 +38,9 @@ struct DotOf {  // halves
         for (int i = 0; i < static_cast<int>(16 / sizeof(E)); i += 8)
             ::add(value, pair(i), pair(i + 2), pair(i + 4), pair(i + 6));
     }
-    __device__ void store(void* out, Value value) const { store_real(out, 0, total(value), kind); }
+    __device__ void store(void* out, Value value) const {
+        with_real(out, kind, [&](auto* to) { round_to(*to, total(value)); });
+    }
 };
 
 // Adds one product after another.
@@ -67,7 +69,9 @@ struct DotOfReals : DotOfSingles<DotOfReals<R, V>, R, V> {
     }
     __device__ V combine(V a, V b) const { return merged(a, b); }
     __device__ void add(V& value, R a, R b) const { add_product(value, a, b); }
-    __device__ void store(void* out, V value) const { store_real(out, 0, total(value), this->kind); }
+    __device__ void store(void* out, V value) const {
+        with_real(out, this->kind, [&](auto* to) { round_to(*to, total(value)); });
+    }
 };
 template <>
 struct DotOf<float> : DotOfReals<float, FloatSum> {
@@ -91,7 +95,9 @@ struct DotOfIntegers : DotOfSingles<DotOfIntegers<E, Unsigned>, E, long long> {
         return static_cast<long long>((bits ^ sign) - sign);
     }
     __device__ void add(long long& value, E a, E b) const { value += widened(a) * widened(b); }
-    __device__ void store(void* out, long long value) const { store_integer(out, 0, value, 1, this->kind); }
+    __device__ void store(void* out, long long value) const {
+        with_integer(out, this->kind, [&](auto* to) { set_integer(*to, value, Divisor(1)); });
+    }
 };
 template <>
 struct DotOf<signed char> : DotOfIntegers<signed char, unsigned char> {
@@ -144,7 +150,7 @@ struct DotOfComplex : DotOfSingles<DotOfComplex<R, P>, Complex<R>, Parts<P>> {
         add_product(value.im, a.im, b.re);
     }
     __device__ void store(void* out, Parts<P> value) const {
-        store_complex(out, 0, total(value.re), total(value.im), this->kind);
+        with_complex(out, this->kind, [&](auto* to) { set_complex(*to, total(value.re), total(value.im)); });
     }
 };
 template <>

@@ -11,7 +11,8 @@
 //   State, start(state), absorb(state, vector, index), finish(state)
 //                                  the same for 16 bytes at once, in P::chains States a thread, with
 //                                  P::loads vectors under way
-//   store(out, i, value, divisor)  stores the result
+//   with_output(out, divisor, use) calls use(typed, set) once. `typed` points to the output, with its type;
+//                                  set(to, value) turns a Value into an element of the output
 // and, if has_faster_ways<P> is true,
 //   of_warp(value)                 the combined value of a warp's 32 lanes, in its first lane
 //   absorb_round(state, vectors, count, index, distance)
@@ -21,6 +22,13 @@
 
 template <class P>
 constexpr bool has_faster_ways = false;
+
+// Stores the result in out[i].
+template <class P>
+__device__ void store(const P& policy, void* out, long long i, const typename P::Value& value,
+                      double divisor) {
+    policy.with_output(out, divisor, [&](auto* typed, auto set) { set(typed[i], value); });
+}
 
 // Shuffles a value of any size.
 template <class V>

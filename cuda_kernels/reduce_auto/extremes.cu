@@ -23,8 +23,9 @@ struct ExtremeOf {
     __device__ void start(State& state) const { state = keys.bottom(); }
     __device__ void absorb(State& state, const uint4& vector, long long) const { keys.keep(state, vector); }
     __device__ Value finish(State state) const { return keys.best_of(state); }
-    __device__ void store(void* out, long long i, Value value, double) const {
-        static_cast<E*>(out)[i] = keys.element(value);
+    template <class Use>
+    __device__ void with_output(void* out, double, Use use) const {
+        use(static_cast<E*>(out), [&](E& to, Value value) { to = keys.element(value); });
     }
 };
 

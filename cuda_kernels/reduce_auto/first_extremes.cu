@@ -102,8 +102,10 @@ struct FirstExtremeOf {
             if (level(keys.key(x[i]), state.key)) first = i;
         return value(ordered(state.key), static_cast<unsigned long long>(state.index + first));
     }
-    __device__ void store(void* out, long long i, Value value, double) const {
-        static_cast<long long*>(out)[i] = static_cast<long long>(value.index());
+    template <class Use>
+    __device__ void with_output(void* out, double, Use use) const {
+        use(static_cast<long long*>(out),
+            [](long long& to, const Value& value) { to = static_cast<long long>(value.index()); });
     }
 };
 

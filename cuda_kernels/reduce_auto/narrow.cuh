@@ -111,6 +111,6 @@ __global__ void __launch_bounds__(narrow_threads, P::column_blocks)
     combine_splits(policy, shared, tickets + o * cuscope::reduce::tickets(splits, results, blockDim.x),
                    static_cast<Value*>(partials) + static_cast<long long>(o) * splits * columns, results,
                    split, splits, of_block, [&](unsigned k, const Value& value) {
-                       policy.store(out, static_cast<long long>(o) * inner + k, value, divisor);
+                       store(policy, out, static_cast<long long>(o) * inner + k, value, divisor);
                    });
 }

@@ -258,29 +258,37 @@ struct ColumnsLaunch {
     constexpr long long tiles() const { return (strips + lanes - 1) / lanes; }
 };
 
+constexpr double rounded_up(double x) {
+    const auto whole = static_cast<double>(static_cast<long long>(x));
+    return whole < x ? whole + 1 : whole;
+}
+
+// What the estimates of times below share, for kernels with blocks of 256 threads.
+inline constexpr int resident_blocks = 3;  // that a multiprocessor holds; two of products of bytes
+
+// The estimated microseconds in which `bytes` come from memory. blocks: of a multiprocessor.
+constexpr double memory_microseconds(double bytes, double blocks, int multiprocessors) {
+    constexpr double bytes_of_microsecond = 34e3;  // of a multiprocessor
+    // The multiprocessor that has most blocks, or that gets the last one, ends last.
+    const double last = blocks <= resident_blocks ? rounded_up(blocks) / blocks : 1 + 2.5 / blocks;
+    return bytes / bytes_of_microsecond / multiprocessors * last;
+}
+
 // The estimated microseconds. The constants fit 3,616 launches on an H200, of 145 shapes and five kinds
 // (tests/operations/reduction_times_h200.json): the launch with the shortest estimate takes 1.03 times as
 // long as the fastest one (geometric mean; 1.20 in the worst case).
 constexpr double microseconds(const ColumnsLaunch& launch, int multiprocessors) {
-    constexpr int resident = 3;  // the blocks that a multiprocessor holds; two of products of bytes
-    constexpr int loads = 8;     // of a thread at once; other types than float have 4 or 6
-    constexpr double bytes_of_microsecond = 34e3;  // of a multiprocessor
-    const auto rounded_up = [](double x) {
-        const auto whole = static_cast<double>(static_cast<long long>(x));
-        return whole < x ? whole + 1 : whole;
-    };
+    constexpr int loads = 8;  // of a thread at once; other types than float have 4 or 6
     const double blocks = static_cast<double>(launch.tiles() * launch.splits) / multiprocessors;
     const double rows =
         static_cast<double>(launch.length) / static_cast<double>(launch.members() * launch.splits);
-    double memory = static_cast<double>(launch.strips * launch.length * launch.bytes) / bytes_of_microsecond /
-                    multiprocessors;
-    // The multiprocessor that has most blocks, or that gets the last one, ends last.
-    memory *= blocks <= resident ? rounded_up(blocks) / blocks : 1 + 2.5 / blocks;
+    double memory = memory_microseconds(static_cast<double>(launch.strips * launch.length * launch.bytes),
+                                        blocks, multiprocessors);
     // Pieces of rows of 64 bytes are slow to read.
     if (launch.lanes * launch.bytes <= 64) memory *= 2;
     // A thread that begins or ends has fewer loads under way.
     memory *= 1 + 1.5 / rows;
-    const double waves = std::max(1.0, blocks / resident);
+    const double waves = std::max(1.0, blocks / resident_blocks);
     const double waiting = 2.5 * rounded_up(rows / loads) * waves;  // of a thread, for its loads
     double combining = 0;
     if (launch.splits > 1) {
@@ -299,8 +307,8 @@ constexpr double microseconds(const ColumnsLaunch& launch, int multiprocessors) 
 // The middle axis of (outer, length, inner). Few lanes make many tiles. Then few blocks share the rows of a
 // tile, and combining their values takes less time. Many lanes read long pieces of a row, and leave each
 // thread more rows.
-constexpr Launch plan_columns(long long outer, long long length, long long inner, int element_bytes,
-                              int value_bytes, int multiprocessors) {
+constexpr ColumnsLaunch best_columns(long long outer, long long length, long long inner, int element_bytes,
+                                     int value_bytes, int multiprocessors) {
     constexpr int least_lanes = 4;
     constexpr int least_rows = 8;  // of a thread, if rows are split
     const int width = strip_columns(element_bytes, value_bytes);
@@ -320,6 +328,13 @@ constexpr Launch plan_columns(long long outer, long long length, long long inner
             if (best.lanes == 0 || time < shortest) best = launch, shortest = time;
         }
     }
+    return best;
+}
+
+constexpr Launch plan_columns(long long outer, long long length, long long inner, int element_bytes,
+                              int value_bytes, int multiprocessors) {
+    const ColumnsLaunch best =
+        best_columns(outer, length, inner, element_bytes, value_bytes, multiprocessors);
     Launch launch;
     launch.block = ColumnsLaunch::threads;
     launch.lanes = best.lanes;
@@ -327,8 +342,9 @@ constexpr Launch plan_columns(long long outer, long long length, long long inner
     launch.grid = static_cast<unsigned>(best.tiles() * best.splits);
     if (launch.splits > 1) {
         launch.ticket_bytes = static_cast<std::size_t>(best.tiles()) * sizeof(unsigned) *
-                              tickets(launch.splits, launch.lanes * width, ColumnsLaunch::threads);
-        launch.partial_bytes = static_cast<std::size_t>(launch.lanes * width * value_bytes) * launch.grid;
+                              tickets(launch.splits, launch.lanes * best.width, ColumnsLaunch::threads);
+        launch.partial_bytes =
+            static_cast<std::size_t>(launch.lanes * best.width * value_bytes) * launch.grid;
     }
     return launch;
 }
@@ -351,12 +367,14 @@ constexpr Launch plan_slices(long long outer, long long length, long long inner,
     return launch;
 }
 
-// Few long rows: each thread has strip_columns columns, and every row of them.
+// Few long rows: each thread has strip_columns columns, and every row of them. If rows hold whole strips, the
+// strips of all o follow each other. Else each o begins with a block of its own.
 constexpr Launch plan_shallow(long long outer, long long inner, int element_bytes, int value_bytes) {
-    const long long tile = 256ll * strip_columns(element_bytes, value_bytes);
+    const long long width = strip_columns(element_bytes, value_bytes), tile = 256 * width;
     Launch launch;
     launch.block = 256;
-    launch.grid = static_cast<unsigned>((inner + tile - 1) / tile * outer);
+    launch.grid = static_cast<unsigned>(inner % width == 0 ? (outer * inner + tile - 1) / tile
+                                                           : (inner + tile - 1) / tile * outer);
     return launch;
 }
 
@@ -396,14 +414,75 @@ struct AxisPlan {
     Launch launch;
 };
 
-// So few rows that `shallow` is faster than `columns`, as on an H200 for 88 shapes. `shallow` loads 4 bytes
-// at a time, or a larger element. `columns` loads 16 bytes, and two times 16 of rows that are not aligned to
-// each other.
-constexpr bool is_shallow(long long length, int element_bytes, bool aligned) {
-    if (element_bytes == 1) return length <= 2;
-    if (element_bytes == 2) return length <= (aligned ? 4 : 8);
-    if (!aligned) return length <= 32;
-    return length <= (element_bytes == 4 ? 24 : 12);
+// So few rows that `shallow` is faster than `columns`, as on an H200 for random shapes
+// (tests/operations/reduction_times_h200.json).
+constexpr bool is_shallow(long long outer, long long length, long long inner, int element_bytes,
+                          int value_bytes, int multiprocessors) {
+    const long long width = strip_columns(element_bytes, value_bytes), tile = 256 * width;
+    const long long tiles = (inner + tile - 1) / tile, missing = tiles * tile - inner;
+    const long long blocks = plan_shallow(outer, inner, element_bytes, value_bytes).grid;
+    if (inner % width == 0) {
+        // A thread's 16 sums or products of bytes have 8 bytes each, so neighbouring threads would store in
+        // pieces of 128 bytes.
+        if (element_bytes == 1 && width == 16 && value_bytes == 8) return false;
+    } else if (element_bytes < 4) {
+        // Each 4 bytes take two loads.
+        const long long most_rows = element_bytes == 1 ? 24 : 8;
+        if (length > most_rows || missing > inner * 3 / 4 ||
+            blocks < multiprocessors * std::max(8ll, length) / 8)
+            return false;
+    } else if (missing > inner) {
+        return false;
+    }
+    // Each thread reduces its columns alone, so many rows take many columns.
+    return length <= 40 && blocks >= multiprocessors * std::max(3ll, length - 8) / 12;
+}
+
+// The estimated microseconds of `columns` or `narrow` for few columns, whose threads wait for `rounds` of
+// loads, one after the other. split: do blocks share rows?
+struct FewColumnsEstimate {
+    double bytes, rounds;
+    long long blocks;
+    bool split;
+    double of_round, of_block, of_split;  // microseconds
+
+    constexpr double microseconds(int multiprocessors) const {
+        const double each = static_cast<double>(blocks) / multiprocessors;
+        const double waves = std::max(1.0, each / resident_blocks);
+        return std::max(memory_microseconds(bytes, each, multiprocessors), of_round * rounds * waves) +
+               of_block * waves + (split ? of_split : 0);
+    }
+};
+
+// Few columns, for which `narrow` is faster than `columns`: they do not lie in whole strips, or in fewer than
+// 8, and at most 256 threads have strips with a whole number of rows. An o has blocks of its own in `narrow`,
+// which needs rows enough to keep them busy: (130867, 36, 48) bytes took 18 times as long as with `columns`.
+// `columns` reads parts of strips, so its threads wait more often. The constants of the estimates fit 930
+// random shapes on an H200 (tests/operations/reduction_times_h200.json).
+constexpr bool is_narrow(long long outer, long long length, long long inner, int element_bytes,
+                         int value_bytes, int multiprocessors) {
+    const int width = strip_columns(element_bytes, value_bytes);
+    const bool whole = inner % width == 0;
+    if ((whole && inner >= 8 * width) || narrow_lanes(inner, element_bytes, value_bytes) > 256) return false;
+    const int loads = width == 4 ? 8 : width < 4 ? 6 : 4;  // of a thread at once
+    const int parts = width > 8 ? 1 : loads / 2;           // the same of strips that are not aligned
+    const auto bytes = static_cast<double>(outer * length * inner * element_bytes);
+    const ColumnsLaunch columns =
+        best_columns(outer, length, inner, element_bytes, value_bytes, multiprocessors);
+    const double rows = static_cast<double>(length) / static_cast<double>(columns.members() * columns.splits);
+    const Launch narrow = plan_narrow(outer, length, inner, element_bytes, value_bytes, multiprocessors);
+    const double strips =
+        static_cast<double>(length * inner / width) / (static_cast<double>(narrow.splits) * narrow.block);
+    const FewColumnsEstimate by_columns{bytes,
+                                        rounded_up(rows / (whole ? loads : parts)),
+                                        columns.tiles() * columns.splits,
+                                        columns.splits > 1,
+                                        whole ? 0.62 : 1.88,
+                                        5.15,
+                                        3.26};
+    const FewColumnsEstimate by_narrow{bytes, rounded_up(strips / loads), narrow.grid, narrow.splits > 1,
+                                       1.69,  width > 8 ? 10.85 : 5.32,   1.65};
+    return by_narrow.microseconds(multiprocessors) < by_columns.microseconds(multiprocessors);
 }
 
 // The middle axis of a contiguous (outer, length, inner), of which `inner` or `outer` is more than 1.
@@ -411,24 +490,17 @@ constexpr bool is_shallow(long long length, int element_bytes, bool aligned) {
 //   slices    an o has at most 256 bytes, or at most 1023 if its results lie side by side. Rows of 128 and of
 //             256 bytes are left to `rows`: in shared memory, the threads of a warp would wait for the same
 //             banks
-//   shallow   few rows (is_shallow), and columns for two blocks on each multiprocessor, of which at most a
-//             fifth is missing in the last block of an o. With up to four rows of 4 bytes or more, a block
-//             for every second multiprocessor is enough, and a third may be missing
-//   narrow    a whole number of rows in the strips of at most 256 threads, and columns that do not lie in
-//             whole strips, or in fewer than 8
+//   shallow   few rows (is_shallow)
+//   narrow    few columns (is_narrow)
 constexpr AxisPlan plan_axis(long long outer, long long length, long long inner, int element_bytes,
                              int value_bytes, int multiprocessors) {
-    const long long slice = length * inner * element_bytes, width = strip_columns(element_bytes, value_bytes);
+    const long long slice = length * inner * element_bytes;
     if (inner == 1 ? slice <= 256 && slice % 128 != 0 : slice <= longest_slice)
         return {"slices", plan_slices(outer, length, inner, element_bytes, multiprocessors)};
     if (inner == 1) return {"rows", plan_rows(outer, length, element_bytes, multiprocessors)};
-    const long long tile = 256 * width, tiles = (inner + tile - 1) / tile;
-    const bool very_few = length <= 4 && element_bytes >= 4;
-    if (is_shallow(length, element_bytes, inner % width == 0) &&
-        tiles * tile <= inner + inner / (very_few ? 2 : 4) &&
-        tiles * outer >= (very_few ? multiprocessors / 2 : 2ll * multiprocessors))
+    if (is_shallow(outer, length, inner, element_bytes, value_bytes, multiprocessors))
         return {"shallow", plan_shallow(outer, inner, element_bytes, value_bytes)};
-    if ((inner % width != 0 || inner < 8 * width) && narrow_lanes(inner, element_bytes, value_bytes) <= 256)
+    if (is_narrow(outer, length, inner, element_bytes, value_bytes, multiprocessors))
         return {"narrow", plan_narrow(outer, length, inner, element_bytes, value_bytes, multiprocessors)};
     return {"columns", plan_columns(outer, length, inner, element_bytes, value_bytes, multiprocessors)};
 }

@@ -5,6 +5,7 @@
 // bits: for signed types of 8 to 32 bits the top bit of an element (plan.hpp: bits_of); else 0. divisor: 1.
 #include "accumulate.cuh"
 #include "shapes.cuh"
+#include "stores.cuh"
 
 // Shared by all products: multiplies a vector's elements one after another.
 template <class Policy, class E, class V>
@@ -36,8 +37,10 @@ struct ProductOf : Multiplied<ProductOf<E>, E, double> {
     __device__ double identity() const { return 1; }
     __device__ double combine(double a, double b) const { return a * b; }
     __device__ double lift(E x, long long) const { return real(x); }
-    __device__ void store(void* out, long long i, double value, double) const {
-        store_real(out, i, value, this->kind);
+    template <class Use>
+    __device__ void with_output(void* out, double, Use use) const {
+        with_real(out, this->kind,
+                  [&](auto* typed) { use(typed, [](auto& to, double value) { round_to(to, value); }); });
     }
 };
 
@@ -53,8 +56,14 @@ struct ProductOfIntegers : Multiplied<ProductOfIntegers<E, Unsigned>, E, unsigne
         const unsigned long long bits = static_cast<Unsigned>(x);
         return (bits ^ sign) - sign;  // sign extension for signed types
     }
-    __device__ void store(void* out, long long i, unsigned long long value, double divisor) const {
-        store_integer(out, i, static_cast<long long>(value), divisor, this->kind);
+    template <class Use>
+    __device__ void with_output(void* out, double, Use use) const {
+        const Divisor one(1);
+        with_integer(out, this->kind, [&](auto* typed) {
+            use(typed, [&](auto& to, unsigned long long value) {
+                set_integer(to, static_cast<long long>(value), one);
+            });
+        });
     }
 };
 template <>
@@ -83,8 +92,11 @@ struct ProductOf<Complex<R>> : Multiplied<ProductOf<Complex<R>>, Complex<R>, Com
         return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
     }
     __device__ Complex<double> lift(Complex<R> x, long long) const { return {x.re, x.im}; }
-    __device__ void store(void* out, long long i, Complex<double> value, double) const {
-        store_complex(out, i, value.re, value.im, this->kind);
+    template <class Use>
+    __device__ void with_output(void* out, double, Use use) const {
+        with_complex(out, this->kind, [&](auto* typed) {
+            use(typed, [](auto& to, const Complex<double>& value) { set_complex(to, value.re, value.im); });
+        });
     }
 };
 

@@ -44,5 +44,5 @@ __global__ void __launch_bounds__(rows_threads, rows_blocks)
         reduce_span<rows_loads<P>>(policy, data, exists ? length : 0, member, lanes, part, splits);
     value = reduce_group(policy, value, lanes);
     if (collect(policy, value, first, part, splits, slots, rows_threads) && exists && member == 0)
-        policy.store(out, row, value, divisor);
+        store(policy, out, row, value, divisor);
 }

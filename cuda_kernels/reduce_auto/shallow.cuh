@@ -1,15 +1,18 @@
 // Reduces the middle axis of (outer, length, inner), contiguous, where length is small and inner is large.
 // Each thread reduces some columns alone, without shared memory and without a barrier.
 //
-// A thread's columns lie in *packs*: 4 bytes, or one larger element. Neighbouring threads have neighbouring
+// If rows hold a whole number of strips (columns.cuh), a thread has a strip, and its results are neighbours,
+// which it stores at once. If they do not, or if the array does not begin at a multiple of 16 bytes, a
+// thread's columns lie in *packs*: 4 bytes, or one larger element. Neighbouring threads have neighbouring
 // packs. So all loads of a warp are coalesced, and the rows need not be aligned to each other.
 //
-// Launch (plan.hpp: plan_shallow): blocks of 256 threads, grid = outer * ceil(inner / (256 * strip_columns));
-// no dynamic shared memory. The arguments are those of `columns`; distance, outer_distance, lanes, splits,
-// tickets and partials are not read.
+// Launch (plan.hpp: plan_shallow): blocks of 256 threads; grid = ceil(outer * strips / 256) if rows hold
+// whole strips, or else outer * ceil(inner / (256 * strip_columns)); no dynamic shared memory. The arguments
+// are those of `columns`; distance, outer_distance, lanes, splits, tickets and partials are not read.
 #pragma once
 
 #include "columns.cuh"
+#include "stores.cuh"
 
 constexpr int shallow_threads = 256, shallow_rows = 4;  // rows under way at once
 
@@ -51,21 +54,59 @@ struct Packs {
     }
 };
 
+// Adds the rows of some columns. load(to, row) loads them, in a Loaded.
+template <class Loaded, class P, int columns, class Load>
+__device__ __forceinline__ void add_rows(const P& policy, typename P::Value (&values)[columns],
+                                         long long length, Load load) {
+    for (long long row = 0; row < length; row += shallow_rows) {
+        Loaded rows[shallow_rows];
+#pragma unroll
+        for (int i = 0; i < shallow_rows; ++i)  // the last row again, so that no load depends on a condition
+            load(rows[i], row + i < length ? row + i : length - 1);
+#pragma unroll
+        for (int i = 0; i < shallow_rows; ++i)
+            if (row + i < length)
+#pragma unroll
+                for (int c = 0; c < columns; ++c) policy.add(values[c], rows[i].elements[c], row + i);
+    }
+}
+
+// Reduces the thread's strip, of all strips of all o.
 template <class P>
-__global__ void __launch_bounds__(shallow_threads, shallow_blocks<P>)
-    shallow(const void* in, void* out, long long outer, long long length, long long inner, long long,
-            long long, unsigned long long bits, int kind, double divisor, int, int, unsigned*, void*) {
+__device__ __forceinline__ void reduce_shallow_strip(const P& policy, const typename P::Element* array,
+                                                     void* out, long long outer, long long length,
+                                                     long long inner, double divisor) {
+    constexpr int width = strip_columns<P>;
+    const long long strips = inner / width;
+    const long long strip = static_cast<long long>(blockIdx.x) * shallow_threads + threadIdx.x;
+    if (strip >= strips * outer) return;
+    const long long o = strips * outer < 1ll << 32
+                            ? static_cast<unsigned>(strip) / static_cast<unsigned>(strips)
+                            : strip / strips;
+    const typename P::Element* const data = array + o * (length - 1) * inner + strip * width;
+    typename P::Value values[width];
+#pragma unroll
+    for (auto& value : values) value = policy.identity();
+    add_rows<Strip<P>>(policy, values, length,
+                       [&](Strip<P>& to, long long row) { to.load(data + row * inner); });
+    policy.with_output(out, divisor, [&](auto* typed, auto set) {
+        auto results = row_of<width>(typed);
+#pragma unroll
+        for (int c = 0; c < width; ++c) set(results[c], values[c]);
+        results.store(typed + strip * width);
+    });
+}
+
+// Reduces the thread's packs of a tile: of 256 times as many columns as a strip has.
+template <class P>
+__device__ __forceinline__ void reduce_shallow_packs(const P& policy, const typename P::Element* array,
+                                                     void* out, long long outer, long long length,
+                                                     long long inner, double divisor, long long o,
+                                                     long long tile) {
     using E = typename P::Element;
     constexpr int pack = Packs<E, 1>::width, packs = strip_columns<P> / pack;
     constexpr int tile_columns = shallow_threads * strip_columns<P>;
-    const long long count = outer * length * inner;
-    fetch_ahead(in, count * static_cast<long long>(sizeof(E)), blockIdx.x, gridDim.x);
-    follow();
-    const P policy(bits, kind, length);
-    const unsigned tiles = gridDim.x / static_cast<unsigned>(outer);
-    const unsigned o = blockIdx.x / tiles, tile = blockIdx.x % tiles;
-    const E* const array = static_cast<const E*>(in);
-    const long long before = static_cast<long long>(tile) * tile_columns;  // columns
+    const long long before = tile * tile_columns;  // columns
     const E* const data = array + o * length * inner + before;
 
     // Relative to the tile. A pack that crosses the last column is moved before it, and a pack behind the
@@ -80,40 +121,59 @@ __global__ void __launch_bounds__(shallow_threads, shallow_blocks<P>)
     bool at_edge = false;  // Does a word lie in part outside of the array?
     if constexpr (pack > 1) {
         const long long last = (length - 1) * inner;
+        const E* const end = array + outer * length * inner;
 #pragma unroll
         for (int i = 0; i < packs; ++i)
-            at_edge = at_edge || data + starts[i] < array + pack ||
-                      data + last + starts[i] + 2 * pack > array + count;
+            at_edge = at_edge || data + starts[i] < array + pack || data + last + starts[i] + 2 * pack > end;
     }
     typename P::Value values[packs * pack];
 #pragma unroll
     for (auto& value : values) value = policy.identity();
-    const auto add = [&](const Packs<E, packs>& packed, long long row) {
-#pragma unroll
-        for (int c = 0; c < packs * pack; ++c) policy.add(values[c], packed.elements[c], row);
-    };
     if (!at_edge) {
-        for (long long row = 0; row < length; row += shallow_rows) {
-            Packs<E, packs> rows[shallow_rows];
-#pragma unroll
-            for (int i = 0; i < shallow_rows;
-                 ++i)  // the last row again, so that no load depends on a condition
-                rows[i].load(data + (row + i < length ? row + i : length - 1) * inner, starts);
-#pragma unroll
-            for (int i = 0; i < shallow_rows; ++i)
-                if (row + i < length) add(rows[i], row + i);
-        }
+        add_rows<Packs<E, packs>>(policy, values, length, [&](Packs<E, packs>& to, long long row) {
+            to.load(data + row * inner, starts);
+        });
     } else {
         for (long long row = 0; row < length; ++row) {
             Packs<E, packs> packed;
             packed.load_singly(data + row * inner, starts);
-            add(packed, row);
+#pragma unroll
+            for (int c = 0; c < packs * pack; ++c) policy.add(values[c], packed.elements[c], row);
         }
     }
+    policy.with_output(out, divisor, [&](auto* typed, auto set) {
+        auto* const to = typed + o * inner + before;
 #pragma unroll
-    for (int i = 0; i < packs; ++i)
+        for (int i = 0; i < packs; ++i) {
+            auto results = row_of<pack>(typed);
 #pragma unroll
-        for (int k = 0; k < pack; ++k)
-            if (starts[i] + k >= owned(i))
-                policy.store(out, o * inner + before + starts[i] + k, values[i * pack + k], divisor);
+            for (int k = 0; k < pack; ++k) set(results[k], values[i * pack + k]);
+            if (starts[i] == owned(i)) {
+                results.store(to + starts[i]);
+            } else {
+#pragma unroll
+                for (int k = 0; k < pack; ++k)
+                    if (starts[i] + k >= owned(i)) to[starts[i] + k] = results[k];
+            }
+        }
+    });
+}
+
+template <class P>
+__global__ void __launch_bounds__(shallow_threads, shallow_blocks<P>)
+    shallow(const void* in, void* out, long long outer, long long length, long long inner, long long,
+            long long, unsigned long long bits, int kind, double divisor, int, int, unsigned*, void*) {
+    using E = typename P::Element;
+    constexpr int width = strip_columns<P>;
+    fetch_ahead(in, outer * length * inner * static_cast<long long>(sizeof(E)), blockIdx.x, gridDim.x);
+    follow();
+    const P policy(bits, kind, length);
+    const E* const array = static_cast<const E*>(in);
+    if (inner % width == 0 && reinterpret_cast<unsigned long long>(array) % Strip<P>::bytes == 0)
+        return reduce_shallow_strip(policy, array, out, outer, length, inner, divisor);
+    constexpr int tile_columns = shallow_threads * width;
+    const long long tiles = (inner + tile_columns - 1) / tile_columns;
+    // There may be fewer blocks than tiles, if only the array's begin is not aligned.
+    for (long long tile = blockIdx.x; tile < tiles * outer; tile += gridDim.x)
+        reduce_shallow_packs(policy, array, out, outer, length, inner, divisor, tile / tiles, tile % tiles);
 }

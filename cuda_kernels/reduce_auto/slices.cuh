@@ -102,6 +102,6 @@ __global__ void __launch_bounds__(slices_threads, slices_blocks)
 #pragma unroll 4
             for (unsigned row = 0; row < rows; ++row) policy.add(value, x[row * columns], row);
         }
-        policy.store(out, first * columns + result, value, divisor);
+        store(policy, out, first * columns + result, value, divisor);
     }
 }

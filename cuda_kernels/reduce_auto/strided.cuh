@@ -60,5 +60,5 @@ __global__ void __launch_bounds__(strided_threads, 4)
     }
     value = reduce_group(policy, value, strided_threads);
     if (collect(policy, value, first, part, splits, slots, strided_threads) && threadIdx.x == 0)
-        policy.store(out, o, value, divisor);
+        store(policy, out, o, value, divisor);
 }

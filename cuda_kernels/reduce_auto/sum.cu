@@ -8,6 +8,7 @@
 // bits_of); else 0. divisor: 1, or the count for a mean.
 #include "accumulate.cuh"
 #include "shapes.cuh"
+#include "stores.cuh"
 
 // float16, bfloat16, float32: summed in double (accumulate.cuh).
 template <class E>
@@ -46,8 +47,12 @@ struct SumOf {
         }
     }
     __device__ Value finish(State state) const { return state; }
-    __device__ void store(void* out, long long i, Value value, double divisor) const {
-        store_real(out, i, divided(total(value), divisor), kind);
+    template <class Use>
+    __device__ void with_output(void* out, double count, Use use) const {
+        const Divisor divisor(count);
+        with_real(out, kind, [&](auto* typed) {
+            use(typed, [&](auto& to, Value value) { round_to(to, divisor.divide(total(value))); });
+        });
     }
 };
 
@@ -80,8 +85,12 @@ struct Compensated {
         ::add(state, static_cast<double>(x[1]));
     }
     __device__ Value finish(State state) const { return state; }
-    __device__ void store(void* out, long long i, Value value, double divisor) const {
-        store_real(out, i, divided(total(value), divisor), kind);
+    template <class Use>
+    __device__ void with_output(void* out, double count, Use use) const {
+        const Divisor divisor(count);
+        with_real(out, kind, [&](auto* typed) {
+            use(typed, [&](auto& to, Value value) { round_to(to, divisor.divide(total(value))); });
+        });
     }
 };
 template <>
@@ -138,8 +147,12 @@ struct SumOfIntegers {
         }
     }
     __device__ Value finish(State state) const { return state; }
-    __device__ void store(void* out, long long i, Value value, double divisor) const {
-        store_integer(out, i, value + missing, divisor, kind);
+    template <class Use>
+    __device__ void with_output(void* out, double count, Use use) const {
+        const Divisor divisor(count);
+        with_integer(out, kind, [&](auto* typed) {
+            use(typed, [&](auto& to, Value value) { set_integer(to, value + missing, divisor); });
+        });
     }
 };
 template <>
@@ -194,8 +207,14 @@ struct SumOf<Complex<R>> {
         for (int i = 0; i < static_cast<int>(16 / sizeof(Element)); ++i) add(state, x[i], 0);
     }
     __device__ Value finish(State state) const { return state; }
-    __device__ void store(void* out, long long i, Value value, double divisor) const {
-        store_complex(out, i, divided(total(value.re), divisor), divided(total(value.im), divisor), kind);
+    template <class Use>
+    __device__ void with_output(void* out, double count, Use use) const {
+        const Divisor divisor(count);
+        with_complex(out, kind, [&](auto* typed) {
+            use(typed, [&](auto& to, const Value& value) {
+                set_complex(to, divisor.divide(total(value.re)), divisor.divide(total(value.im)));
+            });
+        });
     }
 };
 

@@ -48,8 +48,9 @@ struct TruthOf {
         }
     }
     __device__ Value finish(State state) const { return state; }
-    __device__ void store(void* out, long long i, Value value, double) const {
-        static_cast<bool*>(out)[i] = (value != 0) != all;
+    template <class Use>
+    __device__ void with_output(void* out, double, Use use) const {
+        use(static_cast<bool*>(out), [&](bool& to, Value value) { to = (value != 0) != all; });
     }
 };
 

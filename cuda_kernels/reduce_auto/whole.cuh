@@ -24,5 +24,5 @@ __global__ void __launch_bounds__(whole_threads, 2)
                                                     threadIdx.x, whole_threads, blockIdx.x, gridDim.x);
     value = reduce_group(policy, value, whole_threads);
     if (collect(policy, value, 0, blockIdx.x, gridDim.x, slots, whole_threads) && threadIdx.x == 0)
-        policy.store(out, 0, value, divisor);
+        store(policy, out, 0, value, divisor);
 }

@@ -45,14 +45,15 @@ def test_columns_have_the_lanes_and_splits_of_nearly_the_fastest_launch():
     assert max(behind) < 1.25
 
 
-def test_few_rows_have_the_faster_kernel_of_nearly_all_shapes():
+def test_few_rows_and_few_columns_have_the_fastest_kernel_of_nearly_all_shapes():
     def choose(row: dict[str, Any], element: int, value: int) -> str:
         return planned_axis((*row["extents"],), element, value, MULTIPROCESSORS)[0]
 
-    behind = times_behind_the_fastest("few rows", "kernels", choose)
+    behind = times_behind_the_fastest("kernels", "kernels", choose)
 
-    assert geometric_mean(behind) < 1.025
-    assert sum(times > 1.25 for times in behind) <= 2
+    assert geometric_mean(behind) < 1.02
+    assert sum(times > 1.25 for times in behind) <= 12
+    assert max(behind) < 1.8
 
 
 def test_few_columns_have_nearly_the_best_number_of_blocks():

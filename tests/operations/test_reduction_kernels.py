@@ -311,7 +311,18 @@ def test_reductions_of_a_short_side_are_right(device: cs.Device, kernel: str, op
             (1, 1, 3),
             (19, 2, 31),
         ),
-        "shallow": ((1, 4, 5000), (3, 5, 2049), (2, 1, 4095), (1, 9, 4097), (1, 2, 1030), (1, 6, 17)),
+        "shallow": (
+            (3, 5, 2048),  # each of these three is the first of a type, and begins at a multiple of 16 bytes
+            (2, 3, 4096),
+            (1, 9, 512),
+            (5, 4, 16),  # this one does not, and has fewer blocks than o
+            (1, 4, 5000),
+            (3, 5, 2049),
+            (2, 1, 4095),
+            (1, 9, 4097),
+            (1, 2, 1030),
+            (1, 6, 17),
+        ),
         "narrow": (
             (1, 3001, 3),
             (3, 517, 5),
@@ -329,6 +340,32 @@ def test_reductions_of_a_short_side_are_right(device: cs.Device, kernel: str, op
             reference = expected(operation, x[begin:].reshape(outer, length, inner), axis=1)
             result = reduction.axis(cs.to_device(x)[begin:], outer, length, inner, kernel)
             assert same(result, reference), (dtype, outer, length, inner, begin)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 7, 10, 31])
+def test_means_of_few_rows_have_the_bits_of_a_division(device: cs.Device, length: int) -> None:
+    """The kernel multiplies by the reciprocal and corrects the quotient."""
+    x = np.zeros((length, 8192))
+    bits = np.random.default_rng(length).integers(0, 1 << 64, 8192, np.uint64)
+    bits[:2000] &= np.uint64(0x800F_FFFF_FFFF_FFFF)  # subnormal numbers
+    bits[2000:2500] &= np.uint64(0x803F_FFFF_FFFF_FFFF)  # small ones
+    x[0] = np.where(np.isnan(bits.view(np.float64)), 0, bits.view(np.float64))
+    x[0, -5:] = np.inf, -np.inf, np.nan, np.finfo(np.float64).max, -np.finfo(np.float64).max
+
+    result = Reduction(device, "mean", "float64").axis(cs.to_device(x), 1, *x.shape, "shallow")
+
+    np.testing.assert_array_equal(result[0], x[0] / length)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_results_of_few_rows_may_begin_anywhere(device: cs.Device, dtype: str) -> None:
+    x = operands("sum", 3 * 2048, dtype).reshape(3, 2048)
+    out = cs.zeros(2048 + 1, dtype)
+
+    cs.sum(cs.to_device(x), axis=0, dtype=dtype, out=out[1:])
+
+    assert same(out.to_host()[1:], expected("sum", x, axis=0))
+    assert out.to_host()[0] == 0
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])

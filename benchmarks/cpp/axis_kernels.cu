@@ -1,0 +1,204 @@
+// Measures the kernels that reduce a middle axis on random shapes with few rows or few columns: the times
+// with which tests/operations/test_reduction_choice.py checks the choice in
+// cuda_kernels/reduce_auto/plan.hpp.
+//
+//   nvcc -O3 -std=c++20 -arch=native -o axis_kernels axis_kernels.cu && ./axis_kernels [shapes] [seed]
+//
+// Each time is the median of five rounds of four launches between two events, in microseconds. Each launch
+// reads other data, which are not in the L2 cache. Prints the rows of "kernels" in
+// tests/operations/reduction_times_h200.json.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+#define CUSCOPE_ONE_INSTANCE  // only those that are launched here
+#include "../../cuda_kernels/reduce_auto/extremes.cu"
+#include "../../cuda_kernels/reduce_auto/first_extremes.cu"
+#include "../../cuda_kernels/reduce_auto/plan.hpp"
+#include "../../cuda_kernels/reduce_auto/sum.cu"
+
+namespace {
+
+namespace plan = cuscope::reduce;
+using plan::Operation;
+using plan::Type;
+
+constexpr std::size_t buffer_bytes = std::size_t{1} << 30, l2_bytes = std::size_t{256} << 20;
+// Inputs, outputs, tickets and partials.
+char *in = nullptr, *out = nullptr, *tickets_memory = nullptr, *partials = nullptr;
+
+void check(cudaError_t status) {
+    if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
+}
+
+// Random bits, of which no element of any type is infinite or NaN.
+__global__ void fill(unsigned* words, std::size_t count) {
+    const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
+    for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count; i += step) {
+        unsigned x = static_cast<unsigned>(i) * 2654435761u;
+        x = (x ^ x >> 15) * 0x85ebca6bu;
+        words[i] = (x ^ x >> 13) & 0x3fff3fff;
+    }
+}
+
+template <class Launch>
+double microseconds(Launch launch) {
+    constexpr int rounds = 5, launches = 4;
+    cudaEvent_t begin, end;
+    check(cudaEventCreate(&begin));
+    check(cudaEventCreate(&end));
+    std::vector<float> times;
+    for (int round = 0; round <= rounds; ++round) {  // the first one is not counted
+        check(cudaEventRecord(begin));
+        for (int i = 0; i < launches; ++i) launch(i);
+        check(cudaEventRecord(end));
+        check(cudaEventSynchronize(end));
+        float milliseconds = 0;
+        check(cudaEventElapsedTime(&milliseconds, begin, end));
+        if (round > 0) times.push_back(milliseconds / launches * 1000);
+    }
+    check(cudaEventDestroy(begin));
+    check(cudaEventDestroy(end));
+    std::sort(times.begin(), times.end());
+    return times[times.size() / 2];
+}
+
+struct Shape {
+    long long outer, length, inner;
+};
+
+// Of up to 256 MB, with two to 48 rows or with two to 100 columns. Extents of each magnitude are equally
+// likely.
+Shape random_shape(std::mt19937& random, int element_bytes) {
+    const auto between = [&](double least, double most) {
+        return least * std::pow(std::max(1.0, most / least), std::uniform_real_distribution<>(0, 1)(random));
+    };
+    const double elements = between(1e6, 256e6) / element_bytes;
+    constexpr double shortest = 1024;  // bytes of a slice, because shorter ones have a kernel of their own
+    Shape shape{};
+    if (random() % 2 == 0) {
+        shape.length = static_cast<long long>(between(2, 49));
+        shape.inner = static_cast<long long>(
+            between(std::max(16.0, shortest / static_cast<double>(shape.length * element_bytes)), 200000));
+        if (random() % 2 == 0) shape.inner = (shape.inner + 15) / 16 * 16;  // whole strips
+    } else {
+        shape.inner = static_cast<long long>(between(2, 100));
+        shape.length = static_cast<long long>(
+            between(std::max(16.0, shortest / static_cast<double>(shape.inner * element_bytes)), 20000));
+    }
+    while (static_cast<double>(shape.length * shape.inner * element_bytes) < shortest) ++shape.length;
+    shape.outer =
+        std::max(1ll, static_cast<long long>(elements / static_cast<double>(shape.length * shape.inner)));
+    return shape;
+}
+
+template <class P>
+void measure(const char* operation_name, const char* type_name, Operation operation, Type type, Type output,
+             int multiprocessors, std::mt19937& random, bool& first) {
+    const int bytes = plan::bytes_of(type), value = plan::value_bytes(operation, type);
+    const auto [outer, length, inner] = random_shape(random, bytes);
+    const double divisor = operation == Operation::mean ? static_cast<double>(length) : 1;
+    const unsigned long long bits = plan::bits_of(operation, type);
+    const int kind = plan::kind_of(operation, output);
+    const std::size_t size = (static_cast<std::size_t>(outer * length * inner) * bytes + 255) / 256 * 256;
+    const std::size_t copies = std::clamp<std::size_t>(l2_bytes / size + 1, 1, buffer_bytes / size);
+    const auto with = [&](auto kernel, const plan::Launch& launch) {
+        return microseconds([&, o = outer, l = length, i = inner](int call) {
+            kernel<<<launch.grid, launch.block>>>(in + call % copies * size, out, o, l, i, i, l * i, bits,
+                                                  kind, divisor, launch.lanes, launch.splits,
+                                                  reinterpret_cast<unsigned*>(tickets_memory), partials);
+            check(cudaGetLastError());
+        });
+    };
+    std::printf(
+        "%s  {\"operation\": \"%s\", \"dtype\": \"%s\", \"extents\": [%lld, %lld, %lld], \"kernels\": {",
+        first ? "" : ",\n", operation_name, type_name, outer, length, inner);
+    first = false;
+    std::printf("\"columns\": %.2f",
+                with(columns<P>, plan::plan_columns(outer, length, inner, bytes, value, multiprocessors)));
+    if (length <= 48)
+        std::printf(", \"shallow\": %.2f", with(shallow<P>, plan::plan_shallow(outer, inner, bytes, value)));
+    if (plan::narrow_lanes(inner, bytes, value) <= 256)
+        std::printf(", \"narrow\": %.2f",
+                    with(narrow<P>, plan::plan_narrow(outer, length, inner, bytes, value, multiprocessors)));
+    std::printf("}}");
+}
+
+void measure_all(int shapes, unsigned seed) {
+    int device = 0, multiprocessors = 0;
+    check(cudaGetDevice(&device));
+    check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    check(cudaMalloc(&in, buffer_bytes));
+    check(cudaMalloc(&out, buffer_bytes));
+    check(cudaMalloc(&tickets_memory, 64 << 20));
+    check(cudaMalloc(&partials, 512 << 20));
+    check(cudaMemset(tickets_memory, 0, 64 << 20));
+    fill<<<1024, 256>>>(reinterpret_cast<unsigned*>(in), buffer_bytes / 4);
+    check(cudaDeviceSynchronize());
+    std::mt19937 random(seed);
+    bool first = true;
+    std::printf("[\n");
+    for (int i = 0; i < shapes; ++i) {
+#define MEASURE(P, operation, type, output)                                                                \
+    measure<P>(#operation, #type, Operation::operation, Type::type, Type::output, multiprocessors, random, \
+               first)
+        switch (i % 12) {
+            case 0:
+                MEASURE(SumOf<float>, sum, float32, float32);
+                break;
+            case 1:
+                MEASURE(SumOf<float>, mean, float32, float32);
+                break;
+            case 2:
+                MEASURE(SumOf<__half>, sum, float16, float16);
+                break;
+            case 3:
+                MEASURE(SumOf<__half>, mean, float16, float16);
+                break;
+            case 4:
+                MEASURE(SumOf<double>, sum, float64, float64);
+                break;
+            case 5:
+                MEASURE(SumOf<signed char>, sum, int8, int64);
+                break;
+            case 6:
+                MEASURE(SumOf<int>, sum, int32, int64);
+                break;
+            case 7:
+                MEASURE(ExtremeOf<__half>, maximum, float16, float16);
+                break;
+            case 8:
+                MEASURE(ExtremeOf<unsigned char>, maximum, uint8, uint8);
+                break;
+            case 9:
+                MEASURE(FirstExtremeOf<float>, first_maximum, float32, int64);
+                break;
+            case 10:
+                MEASURE(FirstExtremeOf<__half>, first_maximum, float16, int64);
+                break;
+            case 11:
+                MEASURE(SumOf<Complex<float>>, sum, complex64, complex64);
+                break;
+        }
+#undef MEASURE
+    }
+    std::printf("\n]\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        measure_all(argc > 1 ? std::atoi(argv[1]) : 240, argc > 2 ? std::atoi(argv[2]) : 1);
+    } catch (const std::exception& problem) {
+        std::fprintf(stderr, "axis_kernels: %s\n", problem.what());
+        return 1;
+    }
+    return 0;
+}
