@@ -18,7 +18,7 @@ constexpr int shallow_threads = 256, shallow_rows = 4;  // rows under way at onc
 
 // Blocks a multiprocessor, as registers allow.
 template <class P>
-constexpr int shallow_blocks = strip_columns<P> * sizeof(typename P::Value) >= 64 ? P::column_blocks : 4;
+constexpr int shallow_blocks = strip_columns<P> * sizeof(typename P::Value) > 64 ? P::column_blocks : 4;
 
 // The columns of one thread, in one row.
 template <class E, int packs>

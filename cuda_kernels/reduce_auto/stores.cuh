@@ -28,12 +28,15 @@ class Divisor {
         : divisor(divisor), reciprocal(divisor == 1 ? 1 : 1 / divisor) {}
 
     // sum / divisor, with the same bits. What is left of the sum corrects the quotient's last bit
-    // (Markstein), if neither is so small that it loses bits.
+    // (Markstein). Sums of floats and of integers are never so small that it loses bits.
     __device__ double divide(double sum) const {
         const double quotient = sum * reciprocal, left = fma(-quotient, divisor, sum);
-        const double size = fabs(quotient);
-        if ((size > 0x1p-900 && size < 0x1p1020) || sum == 0) return fma(left, reciprocal, quotient);
-        return sum / divisor;
+        return left - left == 0 ? fma(left, reciprocal, quotient) : quotient;  // infinite, or NaN
+    }
+    __device__ double divide(Twofold<float> sum) const { return divide(total(sum)); }
+    __device__ double divide(Twofold<double> sum) const {
+        const double all = total(sum);
+        return fabs(all) > 0x1p-900 || all == 0 ? divide(all) : all / divisor;
     }
 };
 

@@ -51,7 +51,7 @@ struct SumOf {
     __device__ void with_output(void* out, double count, Use use) const {
         const Divisor divisor(count);
         with_real(out, kind, [&](auto* typed) {
-            use(typed, [&](auto& to, Value value) { round_to(to, divisor.divide(total(value))); });
+            use(typed, [&](auto& to, Value value) { round_to(to, divisor.divide(value)); });
         });
     }
 };
@@ -89,7 +89,7 @@ struct Compensated {
     __device__ void with_output(void* out, double count, Use use) const {
         const Divisor divisor(count);
         with_real(out, kind, [&](auto* typed) {
-            use(typed, [&](auto& to, Value value) { round_to(to, divisor.divide(total(value))); });
+            use(typed, [&](auto& to, Value value) { round_to(to, divisor.divide(value)); });
         });
     }
 };
@@ -212,7 +212,7 @@ struct SumOf<Complex<R>> {
         const Divisor divisor(count);
         with_complex(out, kind, [&](auto* typed) {
             use(typed, [&](auto& to, const Value& value) {
-                set_complex(to, divisor.divide(total(value.re)), divisor.divide(total(value.im)));
+                set_complex(to, divisor.divide(value.re), divisor.divide(value.im));
             });
         });
     }
