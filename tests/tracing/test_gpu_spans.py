@@ -230,6 +230,7 @@ def test_records_beyond_the_limit_are_counted(device):
     assert len(t) + t.dropped >= 200
 
 
+@pytest.mark.measures_time
 def test_analyses_pictures_and_files_of_a_trace(device, tmp_path):
     size = 64 << 20
     host, x, y = cs.pinned_empty(size, np.uint8), cs.empty(size, np.uint8), cs.zeros(1 << 20, np.float32)
@@ -255,6 +256,7 @@ def test_analyses_pictures_and_files_of_a_trace(device, tmp_path):
     assert starts == ends
 
 
+@pytest.mark.measures_time
 def test_two_streams_run_at_once(device):
     load_basic(device)
     first, second = cs.Stream(), cs.Stream()
