@@ -6,8 +6,8 @@ they are installed. A kernel that only reads shows the rate of the memory. All t
 round, in the legacy default stream. The table shows medians in GB/s of the elements that are reduced, by CUDA events
 around a number of calls and by the time of the calls until the device has finished.
 
-With --random, N random shapes of one to three axes take their place. Then only PyTorch is measured beside, and the
-table has the cases in which it was faster.
+With --random N, the cases are N random shapes of one to three axes. Only PyTorch is compared, and only the cases in
+which PyTorch is faster are printed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import math
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,7 +111,7 @@ def random_cases(count: int, seed: int) -> Iterator[Case]:
 
 
 def memory() -> dict[str, cs.DeviceArray]:
-    """Flat arrays that share no memory, because dtypes differ: floats, bytes, halves, bools."""
+    """Flat arrays that share no memory, one for each dtype."""
     random = np.random.default_rng(1)
     piece = 1 << 24
     arrays = {"float32": cs.empty(MOST // 4, np.float32)}
@@ -191,7 +191,7 @@ def timed(call: Callable[[], object], calls: int) -> tuple[float, float]:
     return (stop - start) * 1e-3 / calls, wall / calls
 
 
-def measure(all_cases: Iterator[Case], rounds: int, packages: Iterable[str]) -> dict[str, Any]:
+def measure(all_cases: Iterator[Case], rounds: int, packages: Sequence[str]) -> dict[str, Any]:
     arrays, missing = memory(), {}
     flats: dict[str, dict[str, Any]] = {}
     for package in packages:
@@ -267,10 +267,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the random shapes")
     options = parser.parse_args()
     chosen = random_cases(options.random, options.seed) if options.random else cases()
-    result = measure(
-        (case for case in chosen if options.only in f"{case.name} {case.op}"),
-        *(options.rounds, ("cuscope", "torch") if options.random else tuple(PACKAGES)),
-    )
+    wanted = (case for case in chosen if options.only in f"{case.name} {case.op}")
+    packages = ("cuscope", "torch") if options.random else tuple(PACKAGES)
+    result = measure(wanted, options.rounds, packages)
     if options.random and not options.json:
         print_random(result)
         return 0

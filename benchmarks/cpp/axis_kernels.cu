@@ -4,9 +4,9 @@
 //
 //   nvcc -O3 -std=c++20 -arch=native -o axis_kernels axis_kernels.cu && ./axis_kernels [shapes] [seed]
 //
-// Each time is the median of five rounds of four launches between two events, in microseconds. Each launch
-// reads other data, which are not in the L2 cache. Prints the rows of "kernels" in
-// tests/operations/reduction_times_h200.json.
+// Each time is the median of five rounds of four launches between two events, in microseconds. The launches
+// of a round read different data, so arrays above a quarter of the L2 cache come from memory. Prints the rows
+// of "kernels" in tests/operations/reduction_times_h200.json.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ struct Shape {
     long long outer, length, inner;
 };
 
-// Of up to 256 MB, with two to 48 rows or with two to 100 columns. Extents of each magnitude are equally
+// Of up to 256 MB, with 2 to 48 rows or with 2 to 99 columns. Extents of each magnitude are equally
 // likely.
 Shape random_shape(std::mt19937& random, int element_bytes) {
     const auto between = [&](double least, double most) {

@@ -1,4 +1,4 @@
-// Addition with as much precision as the result's type can hold, and the store of a result.
+// Addition with as much precision as the result's type can hold.
 //
 // float16, bfloat16 and float32 are summed in double. On sm_80 and sm_90, double additions keep up with the
 // memory; on sm_75 they do not, so pairs of floats are used. float64 is summed in pairs of doubles: the

@@ -263,8 +263,8 @@ constexpr double rounded_up(double x) {
     return whole < x ? whole + 1 : whole;
 }
 
-// What the estimates of times below share, for kernels with blocks of 256 threads.
-inline constexpr int resident_blocks = 3;  // that a multiprocessor holds; two of products of bytes
+// Shared by the estimates of times below, of kernels with blocks of 256 threads.
+inline constexpr int resident_blocks = 3;  // that a multiprocessor holds; of products of bytes it holds two
 
 // The estimated microseconds in which `bytes` come from memory. blocks: of a multiprocessor.
 constexpr double memory_microseconds(double bytes, double blocks, int multiprocessors) {
@@ -414,16 +414,17 @@ struct AxisPlan {
     Launch launch;
 };
 
-// So few rows that `shallow` is faster than `columns`, as on an H200 for random shapes
-// (tests/operations/reduction_times_h200.json).
+// So few rows that `shallow` is faster than the other kernels: up to 40, or up to 24 of bytes and 8 of halves
+// that do not lie in whole strips, and the more of them, the more blocks it takes. The limits fit random
+// shapes on an H200.
 constexpr bool is_shallow(long long outer, long long length, long long inner, int element_bytes,
                           int value_bytes, int multiprocessors) {
     const long long width = strip_columns(element_bytes, value_bytes), tile = 256 * width;
     const long long tiles = (inner + tile - 1) / tile, missing = tiles * tile - inner;
     const long long blocks = plan_shallow(outer, inner, element_bytes, value_bytes).grid;
     if (inner % width == 0) {
-        // A thread's 16 sums or products of bytes have 8 bytes each, so neighbouring threads would store in
-        // pieces of 128 bytes.
+        // A thread's 16 sums or products of bytes usually have 8 bytes each, so neighbouring threads would
+        // store in pieces of 128 bytes.
         if (element_bytes == 1 && width == 16 && value_bytes == 8) return false;
     } else if (element_bytes < 4) {
         // Each 4 bytes take two loads.
@@ -454,11 +455,13 @@ struct FewColumnsEstimate {
     }
 };
 
-// Few columns, for which `narrow` is faster than `columns`: they do not lie in whole strips, or in fewer than
-// 8, and at most 256 threads have strips with a whole number of rows. An o has blocks of its own in `narrow`,
-// which needs rows enough to keep them busy: (130867, 36, 48) bytes took 18 times as long as with `columns`.
-// `columns` reads parts of strips, so its threads wait more often. The constants of the estimates fit 930
-// random shapes on an H200 (tests/operations/reduction_times_h200.json).
+// Few columns, for which `narrow` is faster than `columns`. They do not fill whole strips, or they fill fewer
+// than 8, and at most 256 threads have strips with a whole number of rows.
+//
+// `narrow` gives each o blocks of its own. They need rows enough to stay busy: (130867, 36, 48) bytes took 18
+// times as long as with `columns`. `columns` reads parts of strips, so its threads wait more often. The
+// constants of the estimates fit 930 random shapes on an H200, with the numbers of loads below.
+// tests/operations/reduction_times_h200.json has 600 others, which check them.
 constexpr bool is_narrow(long long outer, long long length, long long inner, int element_bytes,
                          int value_bytes, int multiprocessors) {
     const int width = strip_columns(element_bytes, value_bytes);

@@ -2,9 +2,9 @@
 // Each thread reduces some columns alone, without shared memory and without a barrier.
 //
 // If rows hold a whole number of strips (columns.cuh), a thread has a strip, and its results are neighbours,
-// which it stores at once. If they do not, or if the array does not begin at a multiple of 16 bytes, a
-// thread's columns lie in *packs*: 4 bytes, or one larger element. Neighbouring threads have neighbouring
-// packs. So all loads of a warp are coalesced, and the rows need not be aligned to each other.
+// which it stores at once. If they do not, or if the array does not begin at a multiple of a strip's
+// bytes, a thread's columns lie in *packs*: 4 bytes, or one larger element. Neighbouring threads have
+// neighbouring packs. So all loads of a warp are coalesced, and the rows need not be aligned to each other.
 //
 // Launch (plan.hpp: plan_shallow): blocks of 256 threads; grid = ceil(outer * strips / 256) if rows hold
 // whole strips, or else outer * ceil(inner / (256 * strip_columns)); no dynamic shared memory. The arguments
@@ -54,7 +54,7 @@ struct Packs {
     }
 };
 
-// Adds the rows of some columns. load(to, row) loads them, in a Loaded.
+// Adds the rows of some columns. load(to, row) loads the columns of a row into a Loaded.
 template <class Loaded, class P, int columns, class Load>
 __device__ __forceinline__ void add_rows(const P& policy, typename P::Value (&values)[columns],
                                          long long length, Load load) {
@@ -71,7 +71,7 @@ __device__ __forceinline__ void add_rows(const P& policy, typename P::Value (&va
     }
 }
 
-// Reduces the thread's strip, of all strips of all o.
+// Reduces one strip. The threads of all blocks are numbered through the strips of all o.
 template <class P>
 __device__ __forceinline__ void reduce_shallow_strip(const P& policy, const typename P::Element* array,
                                                      void* out, long long outer, long long length,
@@ -97,7 +97,7 @@ __device__ __forceinline__ void reduce_shallow_strip(const P& policy, const type
     });
 }
 
-// Reduces the thread's packs of a tile: of 256 times as many columns as a strip has.
+// Reduces the thread's packs in one tile, which has 256 * strip_columns columns of one o.
 template <class P>
 __device__ __forceinline__ void reduce_shallow_packs(const P& policy, const typename P::Element* array,
                                                      void* out, long long outer, long long length,
@@ -173,7 +173,8 @@ __global__ void __launch_bounds__(shallow_threads, shallow_blocks<P>)
         return reduce_shallow_strip(policy, array, out, outer, length, inner, divisor);
     constexpr int tile_columns = shallow_threads * width;
     const long long tiles = (inner + tile_columns - 1) / tile_columns;
-    // There may be fewer blocks than tiles, if only the array's begin is not aligned.
+    // If rows hold whole strips but the array does not begin aligned, the grid has fewer blocks than there
+    // are tiles.
     for (long long tile = blockIdx.x; tile < tiles * outer; tile += gridDim.x)
         reduce_shallow_packs(policy, array, out, outer, length, inner, divisor, tile / tiles, tile % tiles);
 }

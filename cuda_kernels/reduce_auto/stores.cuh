@@ -1,4 +1,4 @@
-// The way of results to the output, whose element type the kernels' argument `kind` names.
+// Stores results. The kernels' argument `kind` tells the type of the output's elements.
 //
 // with_real, with_integer and with_complex choose the type once for all results of a thread, and call a
 // function with a pointer of that type. If each result chose for itself, storing eight results of a sum of
@@ -27,8 +27,9 @@ class Divisor {
     __device__ explicit Divisor(double divisor)
         : divisor(divisor), reciprocal(divisor == 1 ? 1 : 1 / divisor) {}
 
-    // sum / divisor, with the same bits. What is left of the sum corrects the quotient's last bit
-    // (Markstein). Sums of floats and of integers are never so small that it loses bits.
+    // sum / divisor, with the same bits: the remainder of the division corrects the last bit of the quotient.
+    // The divisor is an integer below 2^50, so the remainder is exact. Only a subnormal quotient may be
+    // wrong, and sums of floats and of integers are never that small.
     __device__ double divide(double sum) const {
         const double quotient = sum * reciprocal, left = fma(-quotient, divisor, sum);
         return left - left == 0 ? fma(left, reciprocal, quotient) : quotient;  // infinite, or NaN
@@ -109,7 +110,8 @@ struct Row {
 
     __device__ T& operator[](int i) { return elements[i]; }
 
-    // Stores them 16 bytes at once, or all of them, where their address allows it.
+    // Stores 16 bytes at a time, or all elements at once if they have 8 or 4 bytes. If the address is no
+    // multiple of that, it stores one element after the other.
     __device__ void store(T* to) const {
         constexpr int bytes = sizeof elements;
         constexpr int at_once = bytes % 16 == 0 ? 16 : bytes == 8 || bytes == 4 ? bytes : 0;

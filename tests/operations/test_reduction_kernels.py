@@ -142,12 +142,15 @@ class Reduction:
         assert not tickets.to_host().any()
         return out.to_host()
 
-    def axis(self, x: cs.DeviceArray, outer: int, length: int, inner: int, kernel: str) -> np.ndarray:
-        """With the kernel slices, shallow or narrow."""
+    def axis(
+        self, x: cs.DeviceArray, outer: int, length: int, inner: int, kernel: str, begin: int = 0
+    ) -> np.ndarray:
+        """With the kernel slices, shallow or narrow. The output begins at element `begin` of its memory."""
         _, (grid, block, lanes, splits, _, ticket_bytes, partial_bytes) = planned_axis(
             (outer, length, inner), self.element, self.value, self.processors, kernel
         )
-        out = cs.empty((outer, inner), self.output)
+        memory = cs.zeros(begin + outer * inner + 1, self.output)
+        out = memory[begin : begin + outer * inner]
         tickets, partials = (
             cs.zeros(max(ticket_bytes, 4) // 4, np.uint32),
             cs.empty(max(partial_bytes, 8), np.uint8),
@@ -157,7 +160,9 @@ class Reduction:
             *(self.divisor(length), lanes, splits, tickets, partials),
         )
         assert not tickets.to_host().any()
-        return out.to_host()
+        assert not memory[:begin].to_host().any()
+        assert not memory[begin + outer * inner :].to_host().any()
+        return out.to_host().reshape(outer, inner)
 
 
 def elements(n: int, dtype: str, seed: int = 3) -> np.ndarray:
@@ -312,10 +317,12 @@ def test_reductions_of_a_short_side_are_right(device: cs.Device, kernel: str, op
             (19, 2, 31),
         ),
         "shallow": (
-            (3, 5, 2048),  # each of these three is the first of a type, and begins at a multiple of 16 bytes
+            # Whole strips. Each of the three is the first shape of some types, so its data begin aligned.
+            (3, 5, 2048),
             (2, 3, 4096),
             (1, 9, 512),
-            (5, 4, 16),  # this one does not, and has fewer blocks than o
+            # Whole strips, but data that begin one element later: one block has five tiles.
+            (5, 4, 16),
             (1, 4, 5000),
             (3, 5, 2049),
             (2, 1, 4095),
@@ -342,7 +349,7 @@ def test_reductions_of_a_short_side_are_right(device: cs.Device, kernel: str, op
             assert same(result, reference), (dtype, outer, length, inner, begin)
 
 
-@pytest.mark.parametrize("length", [1, 2, 3, 7, 10, 31])
+@pytest.mark.parametrize("length", [1, 3, 6, 7, 10, 12, 31])
 def test_means_of_few_rows_have_the_bits_of_a_division(device: cs.Device, length: int) -> None:
     """The kernel multiplies by the reciprocal and corrects the quotient."""
     x = np.zeros((length, 8192))
@@ -357,15 +364,38 @@ def test_means_of_few_rows_have_the_bits_of_a_division(device: cs.Device, length
     np.testing.assert_array_equal(result[0], x[0] / length)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_results_of_few_rows_may_begin_anywhere(device: cs.Device, dtype: str) -> None:
-    x = operands("sum", 3 * 2048, dtype).reshape(3, 2048)
-    out = cs.zeros(2048 + 1, dtype)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "complex64", "complex128", "int32", "uint64"])
+def test_means_of_few_rows_of_other_types_have_the_bits_of_a_division(device: cs.Device, dtype: str) -> None:
+    x = operands("mean", 7 * 2048, dtype).reshape(1, 7, 2048)
 
-    cs.sum(cs.to_device(x), axis=0, dtype=dtype, out=out[1:])
+    result = Reduction(device, "mean", dtype).axis(cs.to_device(x), *x.shape, "shallow")
 
-    assert same(out.to_host()[1:], expected("sum", x, axis=0))
-    assert out.to_host()[0] == 0
+    assert same(result, expected("mean", x, axis=1))
+
+
+@pytest.mark.parametrize("begin", [1, 2, 4])
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64", "complex128"])
+def test_results_of_few_rows_may_begin_anywhere(device: cs.Device, dtype: str, begin: int) -> None:
+    operation = "any" if dtype == "uint8" else "sum"
+    for shape in ((1, 3, 2048), (1, 3, 2047), (9, 2, 48)):
+        x = operands(operation, math.prod(shape), dtype).reshape(shape)
+
+        result = Reduction(device, operation, dtype).axis(cs.to_device(x), *shape, "shallow", begin)
+
+        assert same(result, expected(operation, x, axis=1)), shape
+
+
+@pytest.mark.parametrize("columns", [2048, 2047])
+@pytest.mark.parametrize(
+    "output", ["int8", "uint16", "int32", "uint64", "bool", "float16", "float32", "float64"]
+)
+def test_sums_of_few_rows_have_each_type_of_output(device: cs.Device, output: str, columns: int) -> None:
+    x = elements(3 * columns, "int16").reshape(1, 3, columns)
+
+    result = Reduction(device, "sum", "int16", output).axis(cs.to_device(x), *x.shape, "shallow")
+
+    with np.errstate(over="ignore"):  # a sum may be infinite as a half
+        assert same(result, x.sum(axis=1, dtype=np.int64).astype(output))
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
