@@ -9,10 +9,10 @@
 //   plan_slices, plan_shallow, plan_narrow: slices<P>, shallow<P>, narrow<P> with the arguments of columns<P>
 //
 //   plan_strided  strided<P>(in, out, outer_columns, outer_row, outer_column, rows, columns, row, column,
-//   bits,
-//                            kind, divisor, lanes, splits, slots)
+//                            bits, kind, divisor, lanes, splits, slots)
 //
-// plan_axis chooses among rows and the last four for the middle axis of a contiguous (outer, length, inner).
+// plan_axis chooses among rows, columns, slices, shallow and narrow for the middle axis of a contiguous
+// (outer, length, inner).
 //
 // Lengths and distances are long long and count elements. bits is unsigned long long; kind, lanes and splits
 // are int; divisor is double; the other arguments are pointers to device memory. No kernel uses dynamic
