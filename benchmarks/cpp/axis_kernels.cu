@@ -17,7 +17,7 @@
 #include <stdexcept>
 #include <vector>
 
-#define CUSCOPE_ONE_INSTANCE  // only those that are launched here
+#define CUSCOPE_ONE_INSTANCE  // only the instances that this program launches
 #include "../../cuda_kernels/reduce_auto/extremes.cu"
 #include "../../cuda_kernels/reduce_auto/first_extremes.cu"
 #include "../../cuda_kernels/reduce_auto/plan.hpp"

@@ -414,9 +414,9 @@ struct AxisPlan {
     Launch launch;
 };
 
-// So few rows that `shallow` is faster than the other kernels: up to 40, or up to 24 of bytes and 8 of halves
-// that do not lie in whole strips, and the more of them, the more blocks it takes. The limits fit random
-// shapes on an H200.
+// So few rows that `shallow` is faster than the other kernels: up to 40. If rows do not hold whole strips,
+// the last tile of a row may lack columns, and bytes and halves may have up to 24 and 8 rows. More rows need
+// more blocks. The limits fit random shapes on an H200.
 constexpr bool is_shallow(long long outer, long long length, long long inner, int element_bytes,
                           int value_bytes, int multiprocessors) {
     const long long width = strip_columns(element_bytes, value_bytes), tile = 256 * width;
@@ -439,7 +439,7 @@ constexpr bool is_shallow(long long outer, long long length, long long inner, in
     return length <= 40 && blocks >= multiprocessors * std::max(3ll, length - 8) / 12;
 }
 
-// The estimated microseconds of `columns` or `narrow` for few columns, whose threads wait for `rounds` of
+// The estimated microseconds of `columns` or `narrow` for few columns. A thread waits for `rounds` rounds of
 // loads, one after the other. split: do blocks share rows?
 struct FewColumnsEstimate {
     double bytes, rounds;
@@ -458,16 +458,17 @@ struct FewColumnsEstimate {
 // Few columns, for which `narrow` is faster than `columns`. They do not fill whole strips, or they fill fewer
 // than 8, and at most 256 threads have strips with a whole number of rows.
 //
-// `narrow` gives each o blocks of its own. They need rows enough to stay busy: (130867, 36, 48) bytes took 18
-// times as long as with `columns`. `columns` reads parts of strips, so its threads wait more often. The
-// constants of the estimates fit 930 random shapes on an H200, with the numbers of loads below.
+// `narrow` gives each o blocks of its own. These blocks need rows enough to stay busy: (130867, 36, 48) bytes
+// took 18 times as long as with `columns`. `columns` reads parts of strips, so its threads wait more often.
+// The constants of the estimates fit 930 random shapes on an H200. They were fitted with the loads of
+// `columns` for both kernels, although `narrow` has four at once for every type.
 // tests/operations/reduction_times_h200.json has 600 others, which check them.
 constexpr bool is_narrow(long long outer, long long length, long long inner, int element_bytes,
                          int value_bytes, int multiprocessors) {
     const int width = strip_columns(element_bytes, value_bytes);
     const bool whole = inner % width == 0;
     if ((whole && inner >= 8 * width) || narrow_lanes(inner, element_bytes, value_bytes) > 256) return false;
-    const int loads = width == 4 ? 8 : width < 4 ? 6 : 4;  // of a thread at once
+    const int loads = width == 4 ? 8 : width < 4 ? 6 : 4;  // of a thread of `columns` at once
     const int parts = width > 8 ? 1 : loads / 2;           // the same of strips that are not aligned
     const auto bytes = static_cast<double>(outer * length * inner * element_bytes);
     const ColumnsLaunch columns =

@@ -7,8 +7,9 @@
 // neighbouring packs. So all loads of a warp are coalesced, and the rows need not be aligned to each other.
 //
 // Launch (plan.hpp: plan_shallow): blocks of 256 threads; grid = ceil(outer * strips / 256) if rows hold
-// whole strips, or else outer * ceil(inner / (256 * strip_columns)); no dynamic shared memory. The arguments
-// are those of `columns`; distance, outer_distance, lanes, splits, tickets and partials are not read.
+// whole strips, or else outer * ceil(inner / (256 * strip_columns)); no dynamic shared memory. It takes
+// the arguments of `columns`, and does not read distance, outer_distance, lanes, splits, tickets and
+// partials.
 #pragma once
 
 #include "columns.cuh"

@@ -32,7 +32,7 @@ class Divisor {
     // wrong, and sums of floats and of integers are never that small.
     __device__ double divide(double sum) const {
         const double quotient = sum * reciprocal, left = fma(-quotient, divisor, sum);
-        return left - left == 0 ? fma(left, reciprocal, quotient) : quotient;  // infinite, or NaN
+        return left - left == 0 ? fma(left, reciprocal, quotient) : quotient;  // else it is infinite, or NaN
     }
     __device__ double divide(Twofold<float> sum) const { return divide(total(sum)); }
     __device__ double divide(Twofold<double> sum) const {
@@ -103,7 +103,7 @@ __device__ void set_complex(Complex<R>& to, double re, double im) {
     to = {static_cast<R>(re), static_cast<R>(im)};
 }
 
-// Neighbours of the output.
+// Neighbouring elements of the output.
 template <class T, int count>
 struct Row {
     T elements[count];
