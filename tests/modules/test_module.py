@@ -175,6 +175,32 @@ def test_options_define_macros(device):
     assert p.to_host().tolist() == [17]
 
 
+@pytest.mark.parametrize("option", ["-G", "--device-debug"])
+def test_kernels_can_be_compiled_for_debugging(device, option):
+    source = """
+#ifdef __CUDACC_DEBUG__
+__global__ void twice(int* p) { p[threadIdx.x] *= 2; }
+#endif
+"""
+    mod = cs.Module(source, options=[option])
+    p = cs.to_device(np.arange(40, dtype=np.int32))
+    mod.twice[1, 40](p)
+
+    np.testing.assert_array_equal(p.to_host(), 2 * np.arange(40))
+
+
+@pytest.mark.host_only("the compiler of a GPU's kernels is NVIDIA's")
+def test_kernels_for_debugging_are_not_optimised():
+    source = "__global__ void sum(int* p, int n) { int s = 0; for (int i = 0; i < n; ++i) s += p[i] * i; *p = s; }"
+
+    image, again, for_debugging = (
+        cs.Module(source, options=options, cache=False).image for options in ([], [], ["-G"])
+    )
+
+    assert again == image
+    assert for_debugging != image
+
+
 def test_headers_are_strings(device):
     mod = cs.Module(
         '#include "mine.h"\n__global__ void k(int* p) { *p = mine(); }',

@@ -108,7 +108,7 @@ source : str
 name_expressions : sequence of str
     Instances of templates to compile: ["scale<float>"].
 options : sequence of str
-    Options for the compiler: ["-DN=4", "-O3"].
+    Options of NVRTC for the compiler: ["-DN=4"]. With "-G", kernels are compiled without optimisation.
 include_paths : sequence of str or path
     Folders in which #include searches.
 headers : dict of str to str

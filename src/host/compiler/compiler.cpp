@@ -170,6 +170,7 @@ std::string Compilation::key() const {
     add("flag", options_.standard);
     for (const std::string& option : options_.preprocessor) add("option", option);
     add("warnings", options_.warnings ? "1" : "0");
+    add("device debug", options_.device_debug ? "1" : "0");
     add("only", request_.only);
     for (const std::string& expression : request_.name_expressions) add("expression", expression);
     return key;
@@ -402,6 +403,8 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
         // Where the source says which loops to unroll, -O3 would unroll others around them, too: many times
         // the code, and no better times.
         if (unrolled) arguments.emplace_back("-O2");
+        // Only here: counts, times and findings are those of optimised code.
+        if (options_.device_debug && request_.kind == ImageKind::plain) arguments.emplace_back("-O0");
         CommandResult answer;
         if (counts) {
             // The assembly is changed before it is assembled, by a second command.

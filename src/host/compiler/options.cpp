@@ -12,9 +12,7 @@ namespace {
 
 // Options that choose or tune code for a device, or allow a feature that is always allowed here. Without
 // leading dashes. An option with a value takes it after '=' or as the next option.
-constexpr std::array<std::string_view, 33> ignored_flags{"G",
-                                                         "device-debug",
-                                                         "g",
+constexpr std::array<std::string_view, 31> ignored_flags{"g",
                                                          "debug",
                                                          "lineinfo",
                                                          "generate-line-info",
@@ -128,11 +126,14 @@ class Translator {
             standard(value(after, attached));
         } else if (name == "w" || name == "disable-warnings") {
             result_.warnings = false;
+        } else if (!attached && (name == "G" || name == "device-debug")) {
+            result_.device_debug = true;
+            result_.preprocessor.emplace_back("-D__CUDACC_DEBUG__=1");  // as nvcc does
         } else if (name == "rdc" || name == "relocatable-device-code") {
             const std::string text = value(after, attached);
             if (text != "false") refuse("a module is one source on cuscope's host runtime");
         } else if (dashes == 1 && body[0] == 'O' && (body.size() == 1 || all_digits(body.substr(1)))) {
-            // Kernels are always compiled with -O2.
+            // Without -G, kernels are always compiled with -O2.
         } else if (!attached && holds(ignored_flags, name)) {
         } else if (holds(ignored_values, name)) {
             value(after, attached);

@@ -10,6 +10,7 @@ struct HostOptions {
     std::string standard = "-std=c++17";
     std::vector<std::string> preprocessor;  // -D, -U, -I, -include, in their order
     bool warnings = true;
+    bool device_debug = false;  // -G: without optimisation
     std::string problem;  // names an unknown option; empty if all are known
 };
 
