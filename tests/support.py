@@ -66,14 +66,23 @@ def module(device: cs.Device, source: str = BASIC, **arguments) -> cs.Module:
 
 @functools.cache
 def built_in(device: cs.Device, name: str, device_debug: bool = False) -> cs.Module:
-    """The kernels of cuda_kernels/NAME.cu in the package: the compiled file if the package has one, else the source."""
+    """The kernels of cuda_kernels/NAME.cu in the package: the compiled file if the package has one, else the source.
+
+    device_debug: a simulated device compiles them without optimisation.
+    """
     kernels = Path(cs.__file__).parent / "kernels"
     compiled = kernels / (name + (".image" if device.simulated else ".fatbin"))
     if compiled.exists():
         return cs.Module.from_file(compiled, device=device)
-    # Only this architecture has wgmma, so NVRTC must be told its name.
-    hopper = re.match("matmul/1[01345]_", name) and not device.simulated
-    options = ["--gpu-architecture=sm_90a"] if hopper else ["--device-debug"] if device_debug else []
+    options = []
+    if not device.simulated:
+        options += ["-default-device"]  # as src/ops/kernel_library.cpp
+        if re.match(
+            "matmul/1[01345]_", name
+        ):  # only this architecture has wgmma, so NVRTC must be told its name
+            options += ["--gpu-architecture=sm_90a"]
+    elif device_debug:
+        options += ["--device-debug"]
     return cs.Module.from_file(kernels / f"{name}.cu", options=options, device=device)
 
 
@@ -81,7 +90,7 @@ def built_in(device: cs.Device, name: str, device_debug: bool = False) -> cs.Mod
 def instances(device: cs.Device, source: Path) -> dict[str, cs.Kernel]:
     """The kernels of one of the package's files, by their names without spaces."""
     # A file has up to a hundred kernels, launched on few elements: to optimise them takes longer than to run them.
-    module = built_in(device, f"{source.parent.name}/{source.stem}", device_debug=device.simulated)
+    module = built_in(device, f"{source.parent.name}/{source.stem}", device_debug=True)
     return {name.replace(" ", ""): module[name] for name in module.kernels}
 
 
