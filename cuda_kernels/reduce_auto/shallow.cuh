@@ -2,9 +2,9 @@
 // Each thread reduces some columns alone, without shared memory and without a barrier.
 //
 // If rows hold a whole number of strips (columns.cuh), a thread has a strip, and its results are neighbours,
-// which it stores at once. If they do not, or if the array does not begin at a multiple of a strip's
-// bytes, a thread's columns lie in *packs*: 4 bytes, or one larger element. Neighbouring threads have
-// neighbouring packs. So all loads of a warp are coalesced, and the rows need not be aligned to each other.
+// which it stores at once. If they do not, a thread's columns lie in *packs*: 4 bytes, or one larger
+// element. Neighbouring threads have neighbouring packs. So all loads of a warp are coalesced, and the rows
+// need not be aligned to each other.
 //
 // Launch (plan.hpp: plan_shallow): blocks of 256 threads; grid = ceil(outer * strips / 256) if rows hold
 // whole strips, or else outer * ceil(inner / (256 * strip_columns)); no dynamic shared memory. It takes
@@ -55,17 +55,18 @@ struct Packs {
     }
 };
 
-// Adds the rows of some columns. load(to, row) loads the columns of a row into a Loaded.
-template <class Loaded, class P, int columns, class Load>
+// Adds the rows of some columns. load(to, row) loads the columns of a row into a Loaded. `at_once` rows are
+// under way at once.
+template <class Loaded, int at_once, class P, int columns, class Load>
 __device__ __forceinline__ void add_rows(const P& policy, typename P::Value (&values)[columns],
                                          long long length, Load load) {
-    for (long long row = 0; row < length; row += shallow_rows) {
-        Loaded rows[shallow_rows];
+    for (long long row = 0; row < length; row += at_once) {
+        Loaded rows[at_once];
 #pragma unroll
-        for (int i = 0; i < shallow_rows; ++i)  // the last row again, so that no load depends on a condition
+        for (int i = 0; i < at_once; ++i)  // the last row again, so that no load depends on a condition
             load(rows[i], row + i < length ? row + i : length - 1);
 #pragma unroll
-        for (int i = 0; i < shallow_rows; ++i)
+        for (int i = 0; i < at_once; ++i)
             if (row + i < length)
 #pragma unroll
                 for (int c = 0; c < columns; ++c) policy.add(values[c], rows[i].elements[c], row + i);
@@ -78,6 +79,7 @@ __device__ __forceinline__ void reduce_shallow_strip(const P& policy, const type
                                                      void* out, long long outer, long long length,
                                                      long long inner, double divisor) {
     constexpr int width = strip_columns<P>;
+    constexpr int rows_across = width > 8 ? 1 : shallow_rows / 2;  // two loads each
     const long long strips = inner / width;
     const long long strip = static_cast<long long>(blockIdx.x) * shallow_threads + threadIdx.x;
     if (strip >= strips * outer) return;
@@ -88,8 +90,19 @@ __device__ __forceinline__ void reduce_shallow_strip(const P& policy, const type
     typename P::Value values[width];
 #pragma unroll
     for (auto& value : values) value = policy.identity();
-    add_rows<Strip<P>>(policy, values, length,
-                       [&](Strip<P>& to, long long row) { to.load(data + row * inner); });
+    // Rows of whole strips are aligned to each other.
+    if (reinterpret_cast<unsigned long long>(data) % Strip<P>::bytes == 0) {
+        add_rows<Strip<P>, shallow_rows>(policy, values, length,
+                                         [&](Strip<P>& to, long long row) { to.load(data + row * inner); });
+    } else if (is_inside<P>(data, array, array + outer * length * inner) &&
+               is_inside<P>(data + (length - 1) * inner, array, array + outer * length * inner)) {
+        add_rows<Strip<P>, rows_across>(
+            policy, values, length, [&](Strip<P>& to, long long row) { to.load_across(data + row * inner); });
+    } else {
+        for (long long row = 0; row < length; ++row)
+#pragma unroll
+            for (int c = 0; c < width; ++c) policy.add(values[c], data[row * inner + c], row);
+    }
     policy.with_output(out, divisor, [&](auto* typed, auto set) {
         auto results = row_of<width>(typed);
 #pragma unroll
@@ -131,9 +144,9 @@ __device__ __forceinline__ void reduce_shallow_packs(const P& policy, const type
 #pragma unroll
     for (auto& value : values) value = policy.identity();
     if (!at_edge) {
-        add_rows<Packs<E, packs>>(policy, values, length, [&](Packs<E, packs>& to, long long row) {
-            to.load(data + row * inner, starts);
-        });
+        add_rows<Packs<E, packs>, shallow_rows>(
+            policy, values, length,
+            [&](Packs<E, packs>& to, long long row) { to.load(data + row * inner, starts); });
     } else {
         for (long long row = 0; row < length; ++row) {
             Packs<E, packs> packed;
@@ -170,12 +183,9 @@ __global__ void __launch_bounds__(shallow_threads, shallow_blocks<P>)
     follow();
     const P policy(bits, kind, length);
     const E* const array = static_cast<const E*>(in);
-    if (inner % width == 0 && reinterpret_cast<unsigned long long>(array) % Strip<P>::bytes == 0)
-        return reduce_shallow_strip(policy, array, out, outer, length, inner, divisor);
+    if (inner % width == 0) return reduce_shallow_strip(policy, array, out, outer, length, inner, divisor);
     constexpr int tile_columns = shallow_threads * width;
-    const long long tiles = (inner + tile_columns - 1) / tile_columns;
-    // If rows hold whole strips but the array does not begin aligned, the grid has fewer blocks than there
-    // are tiles.
-    for (long long tile = blockIdx.x; tile < tiles * outer; tile += gridDim.x)
-        reduce_shallow_packs(policy, array, out, outer, length, inner, divisor, tile / tiles, tile % tiles);
+    const unsigned tiles = static_cast<unsigned>((inner + tile_columns - 1) / tile_columns);
+    reduce_shallow_packs(policy, array, out, outer, length, inner, divisor, blockIdx.x / tiles,
+                         blockIdx.x % tiles);
 }

@@ -321,7 +321,7 @@ def test_reductions_of_a_short_side_are_right(device: cs.Device, kernel: str, op
             (3, 5, 2048),
             (2, 3, 4096),
             (1, 9, 512),
-            # Whole strips, but data that begin one element later: one block has five tiles.
+            # Whole strips, but data that begin one element later.
             (5, 4, 16),
             (1, 4, 5000),
             (3, 5, 2049),
