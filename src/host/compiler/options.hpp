@@ -11,7 +11,7 @@ struct HostOptions {
     std::vector<std::string> preprocessor;  // -D, -U, -I, -include, in their order
     bool warnings = true;
     bool device_debug = false;  // -G: without optimisation
-    std::string problem;  // names an unknown option; empty if all are known
+    std::string problem;        // names an unknown option; empty if all are known
 };
 
 HostOptions translate_options(const std::vector<std::string>& options);
