@@ -74,15 +74,13 @@ def built_in(device: cs.Device, name: str, device_debug: bool = False) -> cs.Mod
     compiled = kernels / (name + (".image" if device.simulated else ".fatbin"))
     if compiled.exists():
         return cs.Module.from_file(compiled, device=device)
-    options = []
-    if not device.simulated:
-        options += ["-default-device"]  # as src/ops/kernel_library.cpp
-        if re.match(
-            "matmul/1[01345]_", name
-        ):  # only this architecture has wgmma, so NVRTC must be told its name
-            options += ["--gpu-architecture=sm_90a"]
-    elif device_debug:
-        options += ["--device-debug"]
+    if device.simulated:
+        options = ["--device-debug"] if device_debug else []
+    else:
+        options = ["-default-device"]  # as src/ops/kernel_library.cpp
+        # Only this architecture has wgmma, so NVRTC must be told its name.
+        if re.match("matmul/1[01345]_", name):
+            options.append("--gpu-architecture=sm_90a")
     return cs.Module.from_file(kernels / f"{name}.cu", options=options, device=device)
 
 

@@ -190,13 +190,13 @@ __global__ void twice(int* p) { p[threadIdx.x] *= 2; }
 
 
 @pytest.mark.host_only("the compiler of a GPU's kernels is NVIDIA's")
-def test_kernels_for_debugging_are_not_optimised():
+def test_kernels_for_debugging_are_not_optimised(device):
     source = (
         "__global__ void sum(int* p, int n) { int s = 0; for (int i = 0; i < n; ++i) s += p[i] * i; *p = s; }"
     )
 
     image, again, for_debugging = (
-        cs.Module(source, options=options, cache=False).image for options in ([], [], ["-G"])
+        cs.Module(source, options=options, cache=False, device=device).image for options in ([], [], ["-G"])
     )
 
     assert again == image
