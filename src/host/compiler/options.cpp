@@ -126,9 +126,9 @@ class Translator {
             standard(value(after, attached));
         } else if (name == "w" || name == "disable-warnings") {
             result_.warnings = false;
-        } else if (!attached && (name == "G" || name == "device-debug")) {
-            result_.device_debug = true;
-            result_.preprocessor.emplace_back("-D__CUDACC_DEBUG__=1");  // as nvcc does
+        } else if (name == "G" || name == "device-debug") {
+            result_.device_debug = after != "false";
+            if (result_.device_debug) result_.preprocessor.emplace_back("-D__CUDACC_DEBUG__=1");  // as nvcc
         } else if (name == "rdc" || name == "relocatable-device-code") {
             const std::string text = value(after, attached);
             if (text != "false") refuse("a module is one source on cuscope's host runtime");
