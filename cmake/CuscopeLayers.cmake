@@ -34,7 +34,7 @@ elseif(CUSCOPE_SANITIZE)
 endif()
 if(CUSCOPE_SANITIZE)
   # Without optimisation, instrumented code compiles in less than half of the time. Targets with the property convert
-  # arguments and hand calls on; without optimisation of the simulation and the operations, the tests would be slower.
+  # arguments, hand calls on, or take longer to optimise than they save in the tests. The simulation is optimised.
   target_compile_options(
     cuscope_common INTERFACE ${cuscope_sanitize_flags} $<IF:$<BOOL:$<TARGET_PROPERTY:CUSCOPE_UNOPTIMISED>>,-O0,-O1> -g1
                              -fno-omit-frame-pointer)
