@@ -68,7 +68,7 @@ def module(device: cs.Device, source: str = BASIC, **arguments) -> cs.Module:
 def built_in(device: cs.Device, name: str, device_debug: bool = False) -> cs.Module:
     """The kernels of cuda_kernels/NAME.cu in the package: the compiled file if the package has one, else the source.
 
-    device_debug: a simulated device compiles them without optimisation.
+    With `device_debug`, a simulated device compiles them without optimisation.
     """
     kernels = Path(cs.__file__).parent / "kernels"
     compiled = kernels / (name + (".image" if device.simulated else ".fatbin"))
@@ -77,7 +77,8 @@ def built_in(device: cs.Device, name: str, device_debug: bool = False) -> cs.Mod
     if device.simulated:
         options = ["--device-debug"] if device_debug else []
     else:
-        options = ["-default-device"]  # as src/ops/kernel_library.cpp
+        # Without it, NVRTC takes a lambda with an `auto` parameter for host code.
+        options = ["-default-device"]
         # Only this architecture has wgmma, so NVRTC must be told its name.
         if re.match("matmul/1[01345]_", name):
             options.append("--gpu-architecture=sm_90a")

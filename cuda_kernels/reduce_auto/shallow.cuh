@@ -2,9 +2,12 @@
 // Each thread reduces some columns alone, without shared memory and without a barrier.
 //
 // If rows hold a whole number of strips (columns.cuh), a thread has a strip, and its results are neighbours,
-// which it stores at once. If they do not, a thread's columns lie in *packs*: 4 bytes, or one larger
-// element. Neighbouring threads have neighbouring packs. So all loads of a warp are coalesced, and the rows
-// need not be aligned to each other.
+// which it stores at once. The array may begin at any element: then each strip is loaded out of the two
+// aligned strips in which it lies.
+//
+// If rows do not hold whole strips, a thread's columns lie in *packs*: 4 bytes, or one larger element.
+// Neighbouring threads have neighbouring packs. So all loads of a warp are coalesced, and the rows need not
+// be aligned to each other.
 //
 // Launch (plan.hpp: plan_shallow): blocks of 256 threads; grid = ceil(outer * strips / 256) if rows hold
 // whole strips, or else outer * ceil(inner / (256 * strip_columns)); no dynamic shared memory. It takes

@@ -87,7 +87,7 @@ std::shared_ptr<core::Module> load(core::Device& device, const std::string& file
     request.source = core::read_file(source);
     request.file_name = source.string();
     request.include_paths = {source.parent_path().string()};
-    // NVRTC takes a lambda with an `auto` parameter for host code, which nvcc does not.
+    // Without -default-device, NVRTC takes a lambda with an `auto` parameter for host code; nvcc does not.
     if (!device.simulated()) request.options = {"-std=c++20", "-default-device"};
     if (!device.simulated() && is_for_hopper_alone(file))
         request.options.emplace_back("--gpu-architecture=sm_90a");

@@ -203,6 +203,28 @@ def test_kernels_for_debugging_are_not_optimised(device):
     assert for_debugging != image
 
 
+@pytest.mark.host_only("NVRTC's option takes no value")
+@pytest.mark.parametrize(
+    ("options", "kernel"),
+    [
+        (["--device-debug=true"], "debugged"),
+        (["--device-debug=false"], "plain"),
+        (["-G", "--device-debug=false"], "plain"),
+        (["-G", "-U__CUDACC_DEBUG__"], "plain"),
+    ],
+)
+def test_last_option_for_debugging_counts(device, options, kernel):
+    source = """
+#ifdef __CUDACC_DEBUG__
+__global__ void debugged() {}
+#else
+__global__ void plain() {}
+#endif
+"""
+
+    assert list(cs.Module(source, options=options).kernels) == [kernel]
+
+
 def test_headers_are_strings(device):
     mod = cs.Module(
         '#include "mine.h"\n__global__ void k(int* p) { *p = mine(); }',

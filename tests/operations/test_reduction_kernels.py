@@ -321,9 +321,10 @@ def test_reductions_of_a_short_side_are_right(device: cs.Device, kernel: str, op
             (3, 5, 2048),
             (2, 3, 4096),
             (1, 9, 512),
-            # Whole strips, but data that begin one element later.
-            (5, 4, 16),
-            (1, 4, 5000),
+            # Whole strips, but data that begin some elements later. An odd number of rows leaves a last one.
+            (5, 3, 16),
+            (1, 5, 5000),
+            (3, 7, 1024),
             (3, 5, 2049),
             (2, 1, 4095),
             (1, 9, 4097),

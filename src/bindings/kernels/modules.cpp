@@ -108,7 +108,7 @@ source : str
 name_expressions : sequence of str
     Instances of templates to compile: ["scale<float>"].
 options : sequence of str
-    Options of NVRTC for the compiler: ["-DN=4"]. With "-G", kernels are compiled without optimisation.
+    Options for the compiler, as NVRTC takes them: ["-DN=4"]. With "-G", kernels are not optimised.
 include_paths : sequence of str or path
     Folders in which #include searches.
 headers : dict of str to str

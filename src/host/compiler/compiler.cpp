@@ -165,12 +165,11 @@ std::string Compilation::key() const {
     for (const std::string& flag : compiler_flags(compiler_)) add("flag", flag);
     for (const std::string& flag : line_flags(compiler_)) add("flag", flag);
     for (const std::string& flag : link_flags(compiler_)) add("flag", flag);
-    for (const std::string& flag : instrumentation_flags(compiler_, request_.kind))
-        add("instrumentation flag", flag);
+    for (const std::string& flag : image_flags(compiler_, request_.kind, options_.device_debug))
+        add("flag of the kind", flag);
     add("flag", options_.standard);
     for (const std::string& option : options_.preprocessor) add("option", option);
     add("warnings", options_.warnings ? "1" : "0");
-    add("device debug", options_.device_debug ? "1" : "0");
     add("only", request_.only);
     for (const std::string& expression : request_.name_expressions) add("expression", expression);
     return key;
@@ -398,13 +397,11 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
         for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
         for (const std::string& flag : line_flags(compiler_)) arguments.push_back(flag);
         arguments.insert(arguments.end(), file_names.begin(), file_names.end());
-        for (const std::string& flag : instrumentation_flags(compiler_, request_.kind))
+        for (const std::string& flag : image_flags(compiler_, request_.kind, options_.device_debug))
             arguments.push_back(flag);
         // Where the source says which loops to unroll, -O3 would unroll others around them, too: many times
         // the code, and no better times.
         if (unrolled) arguments.emplace_back("-O2");
-        // Only here: counts, times and findings are those of optimised code.
-        if (options_.device_debug && request_.kind == ImageKind::plain) arguments.emplace_back("-O0");
         CommandResult answer;
         if (counts) {
             // The assembly is changed before it is assembled, by a second command.

@@ -199,9 +199,10 @@ std::vector<std::string> checking_flags(const HostCompiler& compiler) {
 
 }  // namespace
 
-std::vector<std::string> instrumentation_flags(const HostCompiler& compiler, ImageKind kind) {
+std::vector<std::string> image_flags(const HostCompiler& compiler, ImageKind kind, bool device_debug) {
     switch (kind) {
         case ImageKind::plain:
+            if (device_debug) return {"-O0"};
             return {};
         case ImageKind::counting:
             return counting_flags(compiler, false);

@@ -88,6 +88,9 @@ class Translator {
 
     HostOptions run() {
         for (at_ = 0; at_ < options_.size() && result_.problem.empty(); ++at_) translate(options_[at_]);
+        // nvcc defines it, too. It comes first, so that -U can undefine it.
+        if (result_.device_debug)
+            result_.preprocessor.insert(result_.preprocessor.begin(), "-D__CUDACC_DEBUG__=1");
         return std::move(result_);
     }
 
@@ -128,7 +131,6 @@ class Translator {
             result_.warnings = false;
         } else if (name == "G" || name == "device-debug") {
             result_.device_debug = after != "false";
-            if (result_.device_debug) result_.preprocessor.emplace_back("-D__CUDACC_DEBUG__=1");  // as nvcc
         } else if (name == "rdc" || name == "relocatable-device-code") {
             const std::string text = value(after, attached);
             if (text != "false") refuse("a module is one source on cuscope's host runtime");
