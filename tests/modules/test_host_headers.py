@@ -137,6 +137,37 @@ def test_register_variables_are_taken(device):
     assert result_of(module(device, source).put) == [5]
 
 
+@pytest.mark.parametrize(
+    "host_code", ["", "int main() { put<<<1, 1>>>(nullptr); }"], ids=["alone", "beside host code"]
+)
+@pytest.mark.parametrize(
+    "lambda_",
+    ["[&](auto x) { sum += x; }", "[&] (auto x) { sum += x; }", "[&]<class T>(T x) { sum += x; }"],
+    ids=["auto", "space", "template"],
+)
+def test_lambdas_with_template_parameters_are_device_code(device, lambda_, host_code):
+    source = f"""
+template <class F> __device__ void for_both(F f) {{ f(2); f(3.0f); }}
+__global__ void put(int* p) {{ int sum = 0;\tfor_both({lambda_}); *p = sum; }}
+{host_code}
+"""
+
+    assert result_of(module(device, source, options=("-std=c++20",)).put) == [5]
+
+
+@pytest.mark.gpu_only("a simulated device takes a function without __device__ for device code")
+def test_host_functions_are_refused_beside_such_lambdas(device):
+    source = """
+int two() { return 2; }
+__global__ void put(int* p) { auto add = [&](auto x) { *p = x + two(); }; add(3); }
+"""
+
+    with pytest.raises(cs.CompileError, match="int two") as error:
+        module(device, source)
+
+    assert "host function" in str(error.value)
+
+
 def test_sources_know_the_operating_system(device):
     source = "#ifndef __linux__\n#error not Linux\n#endif\n" + PUT
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -230,6 +231,27 @@ Status compile_once(Job& job, const std::vector<std::string>& expressions,
     return Status::success;
 }
 
+// Does the log refuse functions without `__device__`, and is each of them a lambda with template parameters?
+// nvcc takes such a lambda in a device function for device code, NVRTC for host code. Behind each message,
+// the log has the line of the source and a line with a caret below the lambda's `(` or `<`.
+bool refuses_only_lambdas(const std::string& log) {
+    std::istringstream lines(log);
+    std::string message, source, mark;
+    bool refuses = false;
+    while (std::getline(lines, message)) {
+        if (message.find("host functions are not allowed in JIT mode") == std::string::npos) continue;
+        std::getline(lines, source);
+        std::getline(lines, mark);
+        const std::size_t caret = mark.find('^');
+        if (caret >= source.size() || (source[caret] != '(' && source[caret] != '<')) return false;
+        const std::string before = source.substr(0, caret);
+        const std::size_t last = before.find_last_not_of(" \t");
+        if (last == std::string::npos || before[last] != ']') return false;
+        refuses = true;
+    }
+    return refuses;
+}
+
 // nvcc includes a few standard headers by itself. Programs that rely on this compile here, too. Only headers
 // for identifiers that the compiler reports as undefined are added, so they cannot conflict with the
 // program's own definitions.
@@ -249,6 +271,12 @@ bool add_implied(const std::string& log, std::vector<std::string>* options) {
     if (log.find("\"register\" storage class specifier is not allowed") != std::string::npos &&
         std::find(options->begin(), options->end(), no_register) == options->end()) {
         options->push_back(no_register);
+        added = true;
+    }
+    const std::string default_device = "-default-device";
+    if (refuses_only_lambdas(log) &&
+        std::find(options->begin(), options->end(), default_device) == options->end()) {
+        options->push_back(default_device);
         added = true;
     }
     return added;
