@@ -86,6 +86,16 @@ def built_in(device: cs.Device, name: str, device_debug: bool = False) -> cs.Mod
 
 
 @functools.cache
+def one_instance(device: cs.Device, name: str, instance: str) -> cs.Kernel:
+    """A kernel of cuda_kernels/NAME.cu. A simulated device compiles only this instance of the file's template."""
+    if not device.simulated:
+        return built_in(device, name)[instance]
+    source = Path(cs.__file__).parent / "kernels" / f"{name}.cu"
+    options = ["-DCUSCOPE_ONE_INSTANCE"]
+    return cs.Module.from_file(source, options=options, name_expressions=[instance], device=device)[instance]
+
+
+@functools.cache
 def instances(device: cs.Device, source: Path) -> dict[str, cs.Kernel]:
     """The kernels of one of the package's files, by their names without spaces."""
     # A file has up to a hundred kernels, launched on few elements: to optimise them takes longer than to run them.

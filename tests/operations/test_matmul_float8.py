@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cuscope as cs
-from support import built_in
+from support import one_instance
 
 ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed: NumPy has no float8")
 E4M3, E5M2, BFLOAT16 = (np.dtype(getattr(ml_dtypes, f)) for f in ("float8_e4m3fn", "float8_e5m2", "bfloat16"))
@@ -56,9 +56,10 @@ def test_tiles_of_192_columns_give_the_same(device, out):
         for array, box in zip(arrays, boxes, strict=True)
     ]
     room = 227 << 10
-    kernel = built_in(device, "matmul/15_float8")[
-        f"float8<__nv_fp8_e4m3, {'float' if out == 'float32' else '__nv_bfloat16'}, 192, 4, 2, false, true>"
-    ]
+    kind = "float" if out == "float32" else "__nv_bfloat16"
+    kernel = one_instance(
+        device, "matmul/15_float8", f"float8<__nv_fp8_e4m3, {kind}, 192, 4, 2, false, true>"
+    )
     kernel.max_dynamic_shared = room
     problem = np.zeros((), PROBLEM)
     for name, value in {"m": m, "n": n, "k": k, "a_row": k, "b_row": k, "c_row": n}.items():

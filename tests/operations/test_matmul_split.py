@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import cuscope as cs
-from support import built_in
+from support import built_in, one_instance
 
 PROBLEM = np.dtype(
     [(x, "i4") for x in "mnk"] + [(f"{x}_{of}", "i8") for of in ("row", "batch") for x in "abc"], align=True
@@ -153,7 +153,7 @@ def test_parts_of_k_are_multiplied_by_boxes(device):
         for view, box in zip(views, [(128, 64), (64, 64), (16, 32)], strict=True)
     ]
     room = 227 << 10
-    kernel = built_in(device, "matmul/11_tma")["tma<__half, float, 256, 4, 2, false, false>"]
+    kernel = one_instance(device, "matmul/11_tma", "tma<__half, float, 256, 4, 2, false, false>")
     kernel.max_dynamic_shared = room
     problem = np.zeros((), PROBLEM)
     names = ("m", "n", "k", "a_row", "b_row", "c_row", "a_batch", "b_batch", "c_batch")
