@@ -227,6 +227,16 @@ def test_line_of_a_users_header_is_named(device, compiler):
     assert "in mine.h:4" in said
 
 
+def test_line_behind_headers_of_cuda_is_named(device, compiler):
+    source = "#include <cuda_fp16.h>\n#include <cooperative_groups.h>\n" + KERNEL.format(
+        statement="x[0] = x[far << 14]"
+    )
+
+    said = message_of(source)
+
+    assert f"in {line_of(source, 'HERE')}" in said
+
+
 @pytest.mark.usefixtures("times_from_counts")
 def test_line_of_a_users_header_is_named_in_a_launch_that_is_timed(device, compiler):
     header = "__device__ int get(const int* x) {\n    return x[1LL << 42];\n}\n"

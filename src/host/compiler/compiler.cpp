@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,6 +11,7 @@
 
 #include "host/compiler/diagnostics.hpp"
 #include "host/compiler/file_names.hpp"
+#include "host/compiler/header_parts.hpp"
 #include "host/compiler/host_compiler.hpp"
 #include "host/compiler/include_dir.hpp"
 #include "host/compiler/interleaving.hpp"
@@ -23,6 +23,7 @@
 #include "host/compiler/source_lines.hpp"
 #include "host/compiler/temporary_directory.hpp"
 #include "host/compiler/unrolling.hpp"
+#include "host/compiler/unused_functions.hpp"
 #include "host/counting/block_costs.hpp"
 #include "host/counting/inline_hooks.hpp"
 #include "host/executor/image.hpp"
@@ -88,14 +89,6 @@ bool is_inside(const std::string& name) {
     return !name.empty() && name[0] != '-' && name.find_first_of("\"\\\n\r") == std::string::npos &&
            path.is_relative() && path.has_filename() && path.filename() != "." &&
            std::find(path.begin(), path.end(), "..") == path.end();
-}
-
-// May the source use a name that begins so? A macro of an option or of a header may use any name, and so may
-// a macro that joins two words.
-bool may_use(const CompileRequest& request, std::initializer_list<std::string_view> beginnings) {
-    const auto has = [&](std::string_view text) { return request.source.find(text) != std::string::npos; };
-    return !request.options.empty() || has("include") || has("##") ||
-           std::any_of(beginnings.begin(), beginnings.end(), has);
 }
 
 // One compilation, in a directory of its own.
@@ -226,15 +219,10 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
     if (request_.kind == ImageKind::timing) arguments.push_back("-DCUSCOPE_TIMED");
     if (request_.kind == ImageKind::checking) arguments.push_back("-DCUSCOPE_CHECKED");
     arguments.insert(arguments.end(), {"-include", "cuscope_simt/cuda.h"});
-    // Parts of the language that few kernels use are left out, because parsing them takes longer than the
-    // rest. Inline PTX is translated to any of them.
-    if (!may_use(request_, {"atomic", "asm"})) arguments.push_back("-DCUSCOPE_WITHOUT_ATOMICS");
-    if (!may_use(request_, {"asm"})) arguments.push_back("-DCUSCOPE_WITHOUT_PTX");
-    if (!may_use(request_, {"__v", "__dp2a", "asm"})) arguments.push_back("-DCUSCOPE_WITHOUT_SIMD");
-    if (!may_use(request_, {"tex", "surf", "cudaBoundaryMode", "cudaSurface", "asm"}))
-        arguments.push_back("-DCUSCOPE_WITHOUT_TEXTURES");
-    if (may_use(request_, {"std"}))
-        arguments.insert(arguments.end(), {"-include", "cuscope_simt/standard_library.h"});
+    if (!includes_ && options_.preprocessor.empty()) {
+        for (std::string& option : options_without_unused_parts(request_.source))
+            arguments.push_back(std::move(option));
+    }
     arguments.push_back("-I" + headers_ + "/cuscope_simt/compat");
     arguments.push_back(std::string("-I..") + library_folder);
     arguments.insert(arguments.end(), options_.preprocessor.begin(), options_.preprocessor.end());
@@ -279,7 +267,7 @@ Status Compilation::preprocess(std::string* text) {
     if (const Status status = unfinished(answer); status != Status::success) return status;
     if (!answer.ok() || !read_file(output, text))
         return fail(Status::invalid_source, clean_log(answer.output, headers_));
-    *text = with_letters(*text);
+    *text = with_letters(without_unused_parts(*text));
     log_ = clean_log(answer.output, headers_);
     return Status::success;
 }
@@ -390,7 +378,7 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
     const bool unrolled = !compiler_.is_clang && source != rewritten.text;
     for (;;) {
         const std::string registration = registration_code(kernels, rewritten.globals, flags, waits);
-        if (!write_file(input, source + registration))
+        if (!write_file(input, without_unused_functions(source + registration, headers_)))
             return fail(Status::operating_system, "cannot write to " + directory_->path());
         std::vector<std::string> arguments{compiler_.path, options_.standard, "-x", "c++-cpp-output"};
         if (!options_.warnings) arguments.push_back("-w");

@@ -137,9 +137,11 @@ CUSCOPE_INLINE T atomic_add_bits(T* address, T value) {
     CUSCOPE_BITWISE(unsigned long long, suffix)
 
 #ifndef CUSCOPE_WITHOUT_ATOMICS
+#pragma cuscope begin atomics
 CUSCOPE_ATOMICS()
 CUSCOPE_ATOMICS(_block)
 CUSCOPE_ATOMICS(_system)
+#pragma cuscope end atomics
 #endif
 
 #undef CUSCOPE_ATOMICS
@@ -195,9 +197,11 @@ CUSCOPE_INLINE T wide_update(T* address, Change change) {
         });                                                                                         \
     }
 #ifndef CUSCOPE_WITHOUT_ATOMICS
+#pragma cuscope begin atomics
 CUSCOPE_WIDE_ATOMICS()
 CUSCOPE_WIDE_ATOMICS(_block)
 CUSCOPE_WIDE_ATOMICS(_system)
+#pragma cuscope end atomics
 #endif
 #undef CUSCOPE_WIDE_ATOMICS
 

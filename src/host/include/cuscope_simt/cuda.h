@@ -2,7 +2,7 @@
 // #include for CUDA's built-in names. The compiler driver rewrites the constructs that a header cannot define
 // (__shared__, threadIdx, __syncthreads, ...). With CUSCOPE_DIAGNOSE, macros replace the rewriting, so that
 // the user's unchanged text can be checked. CUSCOPE_WITHOUT_... leaves out a part that the source does not
-// use.
+// use; the driver cuts others out of the preprocessed text, by the pragmas (compiler/header_parts.hpp).
 #pragma once
 #pragma GCC system_header
 
@@ -70,15 +70,27 @@
 #include "cuscope_simt/vectors.h"
 #include "cuscope_simt/warp.h"
 #ifndef CUSCOPE_WITHOUT_PTX
+#pragma cuscope begin ptx
 #include "cuscope_simt/matrix/warpgroup.h"
 #include "cuscope_simt/ptx_arithmetic.h"
 #include "cuscope_simt/tensor/bulk_copy.h"
+#pragma cuscope end ptx
 #endif
 #ifndef CUSCOPE_WITHOUT_SIMD
+#pragma cuscope begin simd
 #include "cuscope_simt/simd.h"
+#pragma cuscope end simd
 #endif
 #ifndef CUSCOPE_WITHOUT_TEXTURES
+#pragma cuscope begin textures
 #include "cuscope_simt/textures.h"
+#pragma cuscope end textures
+#endif
+#ifndef CUSCOPE_WITHOUT_STANDARD_LIBRARY
+#pragma cuscope begin standard_library
+#include "cuscope_simt/standard_library.h"
+#pragma cuscope end standard_library
 #endif
 // keywords.h comes last, because the other headers are plain C++.
 #include "cuscope_simt/keywords.h"
+#pragma cuscope source

@@ -3,6 +3,7 @@
 #pragma GCC system_header
 
 #include "cuscope_simt/cxx/barrier.h"
+#pragma cuscope needs ptx
 #include "cuscope_simt/tensor/bulk_copy.h"
 
 struct CUtensorMap_st;

@@ -3,6 +3,7 @@
 #pragma GCC system_header
 
 #include "cuscope_simt/numbers/bf16.h"
+#pragma cuscope needs ptx
 #include "cuscope_simt/numbers/format8.h"
 #include "cuscope_simt/runtime_structs.h"
 

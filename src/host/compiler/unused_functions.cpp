@@ -1,0 +1,165 @@
+#include "host/compiler/unused_functions.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/compile/lexer.hpp"
+
+namespace cuscope::simt {
+namespace {
+
+// A function that may be cut out: its tokens, with the template parameters before it.
+struct Function {
+    std::string_view name;
+    std::size_t first, last;
+    bool used = false;
+};
+
+class Cutter {
+  public:
+    Cutter(std::string_view text, const std::string& folder) : text_(text), quoted_folder_("\"" + folder) {
+        Lexer lexer(text);
+        for (Token token; lexer.next(&token);) tokens_.push_back(token);
+    }
+
+    std::string run() {
+        find_functions();
+        keep_used();
+        std::string result;
+        result.reserve(text_.size());
+        std::size_t copied = 0;
+        for (const Function& function : functions_) {
+            if (function.used) continue;
+            const std::size_t begin = tokens_[function.first].offset, end = tokens_[function.last].end();
+            result.append(text_.substr(copied, begin - copied));
+            append_lines(text_.substr(begin, end - begin), &result);
+            copied = end;
+        }
+        result.append(text_.substr(copied));
+        return result;
+    }
+
+  private:
+    bool is(std::size_t i, std::string_view text) const { return i < tokens_.size() && tokens_[i].is(text); }
+    bool is_one_of(std::size_t i, std::initializer_list<std::string_view> texts) const {
+        return std::any_of(texts.begin(), texts.end(), [&](std::string_view text) { return is(i, text); });
+    }
+
+    // Behind the bracket that matches the one at i.
+    std::size_t behind(std::size_t i) const {
+        for (int depth = 0; i < tokens_.size(); ++i) {
+            if (is_one_of(i, {"(", "[", "{"})) ++depth;
+            if (is_one_of(i, {")", "]", "}"}) && --depth == 0) return i + 1;
+        }
+        return i;
+    }
+    std::size_t behind_template_parameters(std::size_t i) const {
+        for (int depth = 0; i < tokens_.size();) {
+            if (is_one_of(i, {"(", "[", "{"})) {
+                i = behind(i);
+                continue;
+            }
+            if (is(i, "<")) ++depth;
+            if (is(i, ">") && --depth == 0) return i + 1;
+            ++i;
+        }
+        return i;
+    }
+
+    // If a function marked CUSCOPE_INLINE begins at i, returns the place behind it; else i.
+    std::size_t read_function(std::size_t i) {
+        std::size_t at = i;
+        if (is(at, "template") && is(at + 1, "<")) at = behind_template_parameters(at + 1);
+        while (is_one_of(at, {"static", "constexpr", "friend", "explicit"})) ++at;
+        if (!is(at, "inline") || !is(at + 1, "__attribute__") || !is(at + 4, "always_inline")) return i;
+        at = behind(at + 2);
+        while (at < tokens_.size() && !is_one_of(at, {"(", "{", ";"}))
+            at =
+                is_one_of(at, {"decltype", "__attribute__", "alignas", "noexcept"}) ? behind(at + 1) : at + 1;
+        const Token& name = tokens_[std::min(at, tokens_.size()) - 1];
+        // Operators, and what loops over ranges and structured bindings call, are used without their names.
+        if (!is(at, "(") || !name.is_word() || is(at - 2, "operator") ||
+            is_one_of(at - 1, {"begin", "end", "get", "operator"}))
+            return i;
+        for (at = behind(at); at < tokens_.size() && !is_one_of(at, {"{", ";"});) {
+            if (is(at, ":")) return i;  // the members that a constructor initialises may have braces
+            at = is(at, "(") ? behind(at) : at + 1;
+        }
+        const std::size_t end = is(at, "{") ? behind(at) : at + 1;
+        if (end > tokens_.size()) return i;
+        functions_.push_back({name.text, i, end - 1});
+        return end;
+    }
+
+    void find_functions() {
+        bool is_own = false, begins = true;  // in a header of the folder; at the begin of a declaration
+        for (std::size_t i = 0; i < tokens_.size();) {
+            if (tokens_[i].kind == TokenKind::directive) {
+                // # 12 "name" 1 3
+                if (const std::size_t quote = tokens_[i].text.find('"'); quote != std::string_view::npos)
+                    is_own = tokens_[i].text.substr(quote).starts_with(quoted_folder_);
+                ++i;
+                continue;
+            }
+            if (is_own && begins) {
+                if (const std::size_t next = read_function(i); next != i) {
+                    i = next;
+                    continue;
+                }
+            }
+            begins = is_one_of(i, {";", "{", "}", ":"});
+            ++i;
+        }
+    }
+
+    void keep_used() {
+        std::unordered_map<std::string_view, std::vector<std::size_t>> by_name;
+        for (std::size_t i = 0; i < functions_.size(); ++i) by_name[functions_[i].name].push_back(i);
+        std::vector<std::size_t> unread;  // used functions whose words were not looked at
+        const auto see = [&](std::size_t first, std::size_t end) {
+            for (std::size_t i = first; i < end; ++i) {
+                if (!tokens_[i].is_word()) continue;
+                const auto found = by_name.find(tokens_[i].text);
+                if (found == by_name.end()) continue;
+                unread.insert(unread.end(), found->second.begin(), found->second.end());
+                by_name.erase(found);
+            }
+        };
+        std::size_t end = 0;
+        for (const Function& function : functions_) {
+            see(end, function.first);
+            end = function.last + 1;
+        }
+        see(end, tokens_.size());
+        while (!unread.empty()) {
+            Function& function = functions_[unread.back()];
+            unread.pop_back();
+            function.used = true;
+            see(function.first, function.last + 1);
+        }
+    }
+
+    // The ends of lines and the line markers.
+    static void append_lines(std::string_view cut, std::string* result) {
+        for (std::size_t at = 0; (at = cut.find('\n', at)) != std::string_view::npos;) {
+            result->push_back('\n');
+            if (++at < cut.size() && cut[at] == '#') result->append(cut.substr(at, cut.find('\n', at) - at));
+        }
+    }
+
+    std::string_view text_;
+    std::string quoted_folder_;
+    std::vector<Token> tokens_;
+    std::vector<Function> functions_;
+};
+
+}  // namespace
+
+std::string without_unused_functions(std::string_view text, const std::string& folder) {
+    return Cutter(text, folder).run();
+}
+
+}  // namespace cuscope::simt
