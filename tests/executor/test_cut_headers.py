@@ -10,38 +10,114 @@ import pytest
 import cuscope as cs
 
 USES = {
-    "atomics": "atomicAdd(p, 5);",
-    "inline PTX": 'asm volatile("mov.s32 %0, 5;" : "=r"(*p));',
-    "inline PTX behind a parenthesis": 'if (*p == 0) asm("mov.s32 %0, 5;" : "=r"(*p));',
-    "atomics of inline PTX": 'int was; asm volatile("atom.global.add.s32 %0, [%1], 5;" : "=r"(was) : "l"(p) : "memory");',
-    "SIMD": "*p = __vadd2(2, 3);",
-    "dot products of shorts": "*p = __dp2a_lo(1, 5, 0);",
-    "functions of a header that uses atomics": "*p = __half2int_rn(__float2half(5));",
-    "functions of a header that includes a part": "*p = (int)(float)__nv_fp8_e4m3(5.0f);",
+    "atomics": ("", "atomicAdd(p, 5);"),
+    "inline PTX": ("", 'int five = 2; asm volatile("add.s32 %0, %0, 3;" : "+r"(five)); *p = five;'),
+    "inline PTX behind a parenthesis": ("", 'if (*p == 0) asm("add.s32 %0, %0, 5;" : "+r"(*p));'),
+    "atomics of inline PTX": (
+        "",
+        'int was; asm volatile("atom.global.add.s32 %0, [%1], 5;" : "=r"(was) : "l"(p) : "memory");',
+    ),
+    "SIMD": ("", "*p = __vadd2(2, 3);"),
+    "dot products of shorts": ("", "*p = __dp2a_lo(1, 5, 0);"),
+    "textures": ("", "*p = clock64() == 1 ? tex1Dfetch<int>(0, 0) : 5;"),
+    "surfaces": ("", "if (clock64() == 1) surf1Dwrite(1, 0, 0, cudaBoundaryModeZero); *p = 5;"),
+    "functions of a header that uses atomics": (
+        "#include <cuda_fp16.h>\n",
+        "*p = __half2int_rn(atomicAdd((__half*)p, __float2half(0))) + 5;",
+    ),
+    "functions of a header that includes a part": (
+        "#include <cuda_fp8.h>\n",
+        "*p = (int)(float)__nv_fp8_e4m3(5.0f);",
+    ),
+    "copies of a header that includes a part": (
+        "#include <cuda/barrier>\n",
+        "__shared__ cuda::barrier<cuda::thread_scope_block> b; init(&b, 1); b.arrive_and_wait(); *p = 5;",
+    ),
 }
-INCLUDES = "#include <cuda_fp16.h>\n#include <cuda_fp8.h>\n"
+USED = pytest.mark.parametrize(("include", "use"), USES.values(), ids=USES)
 
 
-def result_of(mod: cs.Module) -> list[int]:
+def result_of(mod: cs.Module, kernel: str = "put") -> list[int]:
     x = cs.zeros(1, np.int32)
-    mod.put[1, 1](x)
+    mod[kernel][1, 1](x)
     return x.to_host().tolist()
 
 
-@pytest.mark.parametrize("use", USES.values(), ids=USES)
-def test_a_header_may_use_every_part(device, use):
-    header = f"{INCLUDES}__device__ inline void use(int* p) {{ {use} }}\n"
+@USED
+def test_a_header_may_use_every_part(device, include, use):
+    header = f"{include}__device__ inline void use(int* p) {{ {use} }}\n"
     source = '#include "use.h"\n__global__ void put(int* p) { use(p); }'
 
     assert result_of(cs.Module(source, headers={"use.h": header})) == [5]
 
 
-@pytest.mark.parametrize("use", USES.values(), ids=USES)
-def test_a_macro_of_a_header_may_use_every_part(device, use):
-    header = f"{INCLUDES}#define USE {use}\n"
+@USED
+def test_a_macro_of_a_header_may_use_every_part(device, include, use):
+    header = f"{include}#define USE {use}\n"
     source = '#include "use.h"\n__global__ void put(int* p) { USE }'
 
     assert result_of(cs.Module(source, headers={"use.h": header})) == [5]
+
+
+@pytest.mark.parametrize("gap", ["\n" * 30, "\n// a comment" * 30 + "\n"], ids=["lines", "comments"])
+@pytest.mark.parametrize(
+    "statement", ['asm volatile(GAP"add.s32 %0, %0, 5;"', 'asm volatile GAP("add.s32 "GAP"%0, %0, 5;"']
+)
+def test_lines_may_lie_within_inline_ptx(device, statement, gap):
+    source = "#include <cuda_runtime.h>\n__global__ void put(int* p) { int five = 0;\n"
+    source += statement.replace("GAP", gap) + ' : "+r"(five));\n*p = five; }'
+
+    assert result_of(cs.Module(source)) == [5]
+
+
+def test_a_macro_of_a_system_header_may_be_inline_ptx(device):
+    header = "#pragma once\n#pragma GCC system_header\n#define ASM(...) asm volatile(__VA_ARGS__)\n"
+    source = '#include "ptx.h"\n__global__ void put(int* p) { int x = 2; ASM("add.s32 %0, %0, 3;" : "+r"(x)); *p = x; }'
+
+    assert result_of(cs.Module(source, headers={"ptx.h": header})) == [5]
+
+
+@pytest.mark.parametrize("end", ['asm("x"', 'asm volatile("x" "y"', "asm", "asm(", "template <", "struct {"])
+def test_a_source_that_ends_too_early_is_refused(device, end):
+    with pytest.raises(cs.CompileError):
+        cs.Module("__global__ void put(int* p) { *p = 1; }\n" + end)
+
+
+@pytest.mark.parametrize("include", ["", "#include <cuda_fp16.h>\n"], ids=["", "with a header"])
+@pytest.mark.parametrize(
+    "type_",
+    [
+        "cudaTextureObject_t",
+        "cudaSurfaceBoundaryMode",
+        "decltype(__vadd4(1, 2))",
+        "decltype(atomicAdd((int*)0, 1))",
+    ],
+)
+def test_only_a_name_expression_may_use_a_part(device, type_, include):
+    source = include + "template <class T> __global__ void put(int* p) { *p = sizeof(T) > 0 ? 5 : 0; }"
+    name = f"put<{type_}>"
+
+    assert result_of(cs.Module(source, name_expressions=[name]), name) == [5]
+
+
+@pytest.mark.host_only("NVRTC has no standard library of the host")
+@pytest.mark.parametrize("include", ["", "#include <cuda_fp16.h>\n"], ids=["", "with a header"])
+def test_only_a_name_expression_may_use_the_standard_library(device, include):
+    source = include + "template <class T> __global__ void put(int* p) { *p = sizeof(T) == 8 ? 5 : 0; }"
+
+    assert result_of(
+        cs.Module(source, name_expressions=["put<std::pair<int, int>>"]), "put<std::pair<int, int>>"
+    ) == [5]
+
+
+@pytest.mark.host_only("NVRTC has no standard library of the host")
+def test_numbers_may_be_compared_in_three_ways(device):
+    source = """#include <compare>
+struct Number { int n; auto operator<=>(const Number&) const = default; };
+__global__ void put(int* p) { *p = (*p <=> 1) < 0 && Number{1} < Number{2} ? 5 : 0; }
+"""
+
+    assert result_of(cs.Module(source, options=["-std=c++20"])) == [5]
 
 
 @pytest.mark.host_only("NVRTC has no standard library of the host")
@@ -56,9 +132,7 @@ def test_a_header_may_use_the_standard_library(device, include):
 
 
 def test_a_function_may_have_the_name_of_a_function_of_a_header(device):
-    source = (
-        INCLUDES
-        + """
+    source = """#include <cuda_fp16.h>
 namespace mine {
 struct umax { int x; };
 __device__ int __hadd(int a, int b) { return a + b; }
@@ -66,7 +140,6 @@ __device__ umax umin(int a) { return {a}; }
 }  // namespace mine
 __global__ void put(int* p) { *p = mine::__hadd(mine::umin(2).x, 3); }
 """
-    )
 
     assert result_of(cs.Module(source)) == [5]
 

@@ -220,7 +220,7 @@ std::vector<std::string> Compilation::command(bool diagnose) const {
     if (request_.kind == ImageKind::checking) arguments.push_back("-DCUSCOPE_CHECKED");
     arguments.insert(arguments.end(), {"-include", "cuscope_simt/cuda.h"});
     if (!includes_ && options_.preprocessor.empty()) {
-        for (std::string& option : options_without_unused_parts(request_.source))
+        for (std::string& option : options_without_unused_parts(request_.source, request_.name_expressions))
             arguments.push_back(std::move(option));
     }
     arguments.push_back("-I" + headers_ + "/cuscope_simt/compat");
@@ -267,7 +267,7 @@ Status Compilation::preprocess(std::string* text) {
     if (const Status status = unfinished(answer); status != Status::success) return status;
     if (!answer.ok() || !read_file(output, text))
         return fail(Status::invalid_source, clean_log(answer.output, headers_));
-    *text = with_letters(without_unused_parts(*text));
+    *text = with_letters(without_unused_parts(*text, request_.name_expressions));
     log_ = clean_log(answer.output, headers_);
     return Status::success;
 }

@@ -37,7 +37,8 @@ const std::array<Part, 5>& parts() {
           "cudaSurface", "cudaBoundaryMode"},
          true,
          true},
-        {"standard_library", "-DCUSCOPE_WITHOUT_STANDARD_LIBRARY", {"std"}, false, false},
+        // Each of the library's headers has the word `std`. Only <compare> serves code without it.
+        {"standard_library", "-DCUSCOPE_WITHOUT_STANDARD_LIBRARY", {"std", "<=>"}, false, false},
     }};
     return all;
 }
@@ -57,6 +58,10 @@ class Search {
                 see_directive();
             } else if (token_.is_word()) {
                 see_word();
+            } else if (token_.is("<") && text_.substr(token_.offset).starts_with("<=>")) {
+                use([](const Part& part) {
+                    return std::find(part.words.begin(), part.words.end(), "<=>") != part.words.end();
+                });
             }
             before_ = token_;
         }
@@ -82,17 +87,30 @@ class Search {
             });
         });
     }
-    // The name of a declared function is no code: int f() asm("name").
+    // A line marker or a pragma may stand within a statement.
+    bool next_but_directives() {
+        while (lexer_.next(&token_)) {
+            if (token_.kind != TokenKind::directive) return true;
+            see_directive();
+        }
+        return false;
+    }
     void see_asm() {
         const bool behind_parameters = before_.is(")");
+        bool more = next_but_directives();
+        while (more && (token_.is_word() || token_.is("("))) more = next_but_directives();
         std::string assembly;
-        while (lexer_.next(&token_) && (token_.is_word() || token_.is("("))) {
-        }
-        for (; token_.kind == TokenKind::string; lexer_.next(&token_)) assembly += literal_text(token_.text);
-        if (assembly.find_first_not_of(" \t\n") == std::string::npos) return;  // only orders memory accesses
+        for (; more && token_.kind == TokenKind::string; more = next_but_directives())
+            assembly += literal_text(token_.text);
+        const bool closes = more && token_.is(")"),
+                   has_operands = more && (token_.is(":") || token_.is("::"));
+        // Without an instruction it only orders memory accesses.
+        const bool empty =
+            assembly.find_first_not_of(" \t\n") == std::string::npos && (closes || has_operands);
+        // The name of a declared function is no code: int f() asm("name").
         const bool name =
-            behind_parameters && token_.is(")") && assembly.find_first_of(" \t\n;%{") == std::string::npos;
-        if (!name) use([](const Part& part) { return part.for_ptx; });
+            behind_parameters && closes && assembly.find_first_of(" \t\n;%{") == std::string::npos;
+        if (!empty && !name) use([](const Part& part) { return part.for_ptx; });
     }
 
     std::string_view text_;
@@ -103,8 +121,13 @@ class Search {
 
 }  // namespace
 
-std::vector<std::string> options_without_unused_parts(std::string_view source) {
-    const auto has = [&](std::string_view text) { return source.find(text) != std::string_view::npos; };
+std::vector<std::string> options_without_unused_parts(std::string_view source,
+                                                      const std::vector<std::string>& name_expressions) {
+    const auto has = [&](std::string_view text) {
+        return source.find(text) != std::string_view::npos ||
+               std::any_of(name_expressions.begin(), name_expressions.end(),
+                           [&](const std::string& name) { return name.find(text) != std::string::npos; });
+    };
     std::vector<std::string> options;
     if (has("##")) return options;
     for (const Part& part : parts()) {
@@ -115,12 +138,14 @@ std::vector<std::string> options_without_unused_parts(std::string_view source) {
     return options;
 }
 
-std::string without_unused_parts(const std::string& preprocessed) {
+std::string without_unused_parts(const std::string& preprocessed,
+                                 const std::vector<std::string>& name_expressions) {
     constexpr std::string_view mark = "#pragma cuscope ";
     const std::string_view text = preprocessed;
     const std::size_t source = text.find(std::string(mark) + "source\n");
     if (source == std::string_view::npos) return preprocessed;
-    const Used used = Search(text.substr(source)).run();
+    Used used = Search(text.substr(source)).run();
+    for (const std::string& name : name_expressions) used |= Search(name).run();
     const std::string begin_mark = std::string(mark) + "begin ", end_mark = std::string(mark) + "end ";
     std::string result;
     std::size_t copied = 0, from = 0;

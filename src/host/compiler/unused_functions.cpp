@@ -20,7 +20,8 @@ struct Function {
 
 class Cutter {
   public:
-    Cutter(std::string_view text, const std::string& folder) : text_(text), quoted_folder_("\"" + folder) {
+    Cutter(std::string_view text, const std::string& folder)
+        : text_(text), quoted_folder_("\"" + folder + "/") {
         Lexer lexer(text);
         for (Token token; lexer.next(&token);) tokens_.push_back(token);
     }
@@ -48,13 +49,13 @@ class Cutter {
         return std::any_of(texts.begin(), texts.end(), [&](std::string_view text) { return is(i, text); });
     }
 
-    // Behind the bracket that matches the one at i.
+    // Behind the bracket that matches the one at i; behind the end of the text if none does.
     std::size_t behind(std::size_t i) const {
         for (int depth = 0; i < tokens_.size(); ++i) {
             if (is_one_of(i, {"(", "[", "{"})) ++depth;
             if (is_one_of(i, {")", "]", "}"}) && --depth == 0) return i + 1;
         }
-        return i;
+        return tokens_.size() + 1;
     }
     std::size_t behind_template_parameters(std::size_t i) const {
         for (int depth = 0; i < tokens_.size();) {
@@ -66,7 +67,7 @@ class Cutter {
             if (is(i, ">") && --depth == 0) return i + 1;
             ++i;
         }
-        return i;
+        return tokens_.size() + 1;
     }
 
     // If a function marked CUSCOPE_INLINE begins at i, returns the place behind it; else i.
@@ -76,21 +77,23 @@ class Cutter {
         while (is_one_of(at, {"static", "constexpr", "friend", "explicit"})) ++at;
         if (!is(at, "inline") || !is(at + 1, "__attribute__") || !is(at + 4, "always_inline")) return i;
         at = behind(at + 2);
-        while (at < tokens_.size() && !is_one_of(at, {"(", "{", ";"}))
-            at =
-                is_one_of(at, {"decltype", "__attribute__", "alignas", "noexcept"}) ? behind(at + 1) : at + 1;
-        const Token& name = tokens_[std::min(at, tokens_.size()) - 1];
-        // Operators, and what loops over ranges and structured bindings call, are used without their names.
-        if (!is(at, "(") || !name.is_word() || is(at - 2, "operator") ||
-            is_one_of(at - 1, {"begin", "end", "get", "operator"}))
+        for (; at < tokens_.size() && !is_one_of(at, {"(", "{", ";"}); ++at) {
+            if (is(at, "operator")) return i;  // operators and conversions are called without their names
+            if (is_one_of(at, {"decltype", "__attribute__", "alignas", "noexcept"})) at = behind(at + 1) - 1;
+        }
+        // Loops over ranges and structured bindings call these without their names.
+        if (!is(at, "(") || !tokens_[at - 1].is_word() || is_one_of(at - 1, {"begin", "end", "get"}))
             return i;
+        const std::string_view name = tokens_[at - 1].text;
+        // Else the parenthesis belongs to the type of the result.
+        if (!is_one_of(behind(at), {"{", ";", "const", "noexcept", "->", "=", "&", "volatile"})) return i;
         for (at = behind(at); at < tokens_.size() && !is_one_of(at, {"{", ";"});) {
             if (is(at, ":")) return i;  // the members that a constructor initialises may have braces
             at = is(at, "(") ? behind(at) : at + 1;
         }
         const std::size_t end = is(at, "{") ? behind(at) : at + 1;
         if (end > tokens_.size()) return i;
-        functions_.push_back({name.text, i, end - 1});
+        functions_.push_back({name, i, end - 1});
         return end;
     }
 
@@ -142,11 +145,11 @@ class Cutter {
         }
     }
 
-    // The ends of lines and the line markers.
+    // The ends of lines and the line markers: # 12 "name" 3
     static void append_lines(std::string_view cut, std::string* result) {
         for (std::size_t at = 0; (at = cut.find('\n', at)) != std::string_view::npos;) {
             result->push_back('\n');
-            if (++at < cut.size() && cut[at] == '#') result->append(cut.substr(at, cut.find('\n', at) - at));
+            if (cut.substr(++at).starts_with("# ")) result->append(cut.substr(at, cut.find('\n', at) - at));
         }
     }
 

@@ -2,7 +2,8 @@
 // #include for CUDA's built-in names. The compiler driver rewrites the constructs that a header cannot define
 // (__shared__, threadIdx, __syncthreads, ...). With CUSCOPE_DIAGNOSE, macros replace the rewriting, so that
 // the user's unchanged text can be checked. CUSCOPE_WITHOUT_... leaves out a part that the source does not
-// use; the driver cuts others out of the preprocessed text, by the pragmas (compiler/header_parts.hpp).
+// use. Of a source with an #include or an option, the driver cuts the same parts out of the preprocessed text
+// (compiler/header_parts.hpp).
 #pragma once
 #pragma GCC system_header
 
