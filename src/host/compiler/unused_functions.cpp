@@ -11,6 +11,13 @@
 namespace cuscope::simt {
 namespace {
 
+// A token, without what the cutter does not need: a text has a hundred thousand.
+struct Piece {
+    std::string_view text;
+    char symbol = 0;  // of a symbol with one character
+    bool is_word = false, is_directive = false;
+};
+
 // A function that may be cut out: its tokens, with the template parameters before it.
 struct Function {
     std::string_view name;
@@ -22,8 +29,13 @@ class Cutter {
   public:
     Cutter(std::string_view text, const std::string& folder)
         : text_(text), quoted_folder_("\"" + folder + "/") {
+        tokens_.reserve(text.size() / 4);
         Lexer lexer(text);
-        for (Token token; lexer.next(&token);) tokens_.push_back(token);
+        for (Token token; lexer.next(&token);) {
+            const bool is_symbol = token.kind == TokenKind::symbol && token.text.size() == 1;
+            tokens_.push_back({token.text, is_symbol ? token.text[0] : '\0', token.is_word(),
+                               token.kind == TokenKind::directive});
+        }
     }
 
     std::string run() {
@@ -34,7 +46,9 @@ class Cutter {
         std::size_t copied = 0;
         for (const Function& function : functions_) {
             if (function.used) continue;
-            const std::size_t begin = tokens_[function.first].offset, end = tokens_[function.last].end();
+            const std::string_view first = tokens_[function.first].text, last = tokens_[function.last].text;
+            const std::size_t begin = first.data() - text_.data(),
+                              end = last.data() + last.size() - text_.data();
             result.append(text_.substr(copied, begin - copied));
             append_lines(text_.substr(begin, end - begin), &result);
             copied = end;
@@ -44,7 +58,14 @@ class Cutter {
     }
 
   private:
-    bool is(std::size_t i, std::string_view text) const { return i < tokens_.size() && tokens_[i].is(text); }
+    bool is(std::size_t i, std::string_view text) const {
+        return i < tokens_.size() && tokens_[i].text == text;
+    }
+    // Is the token one of these symbols of one character?
+    bool is_symbol(std::size_t i, std::string_view symbols) const {
+        return i < tokens_.size() && tokens_[i].symbol != '\0' &&
+               symbols.find(tokens_[i].symbol) != std::string_view::npos;
+    }
     bool is_one_of(std::size_t i, std::initializer_list<std::string_view> texts) const {
         return std::any_of(texts.begin(), texts.end(), [&](std::string_view text) { return is(i, text); });
     }
@@ -52,19 +73,19 @@ class Cutter {
     // Behind the bracket that matches the one at i; behind the end of the text if none does.
     std::size_t behind(std::size_t i) const {
         for (int depth = 0; i < tokens_.size(); ++i) {
-            if (is_one_of(i, {"(", "[", "{"})) ++depth;
-            if (is_one_of(i, {")", "]", "}"}) && --depth == 0) return i + 1;
+            if (is_symbol(i, "([{")) ++depth;
+            if (is_symbol(i, ")]}") && --depth == 0) return i + 1;
         }
         return tokens_.size() + 1;
     }
     std::size_t behind_template_parameters(std::size_t i) const {
         for (int depth = 0; i < tokens_.size();) {
-            if (is_one_of(i, {"(", "[", "{"})) {
+            if (is_symbol(i, "([{")) {
                 i = behind(i);
                 continue;
             }
-            if (is(i, "<")) ++depth;
-            if (is(i, ">") && --depth == 0) return i + 1;
+            if (is_symbol(i, "<")) ++depth;
+            if (is_symbol(i, ">") && --depth == 0) return i + 1;
             ++i;
         }
         return tokens_.size() + 1;
@@ -77,21 +98,21 @@ class Cutter {
         while (is_one_of(at, {"static", "constexpr", "friend", "explicit"})) ++at;
         if (!is(at, "inline") || !is(at + 1, "__attribute__") || !is(at + 4, "always_inline")) return i;
         at = behind(at + 2);
-        for (; at < tokens_.size() && !is_one_of(at, {"(", "{", ";"}); ++at) {
+        for (; at < tokens_.size() && !is_symbol(at, "({;"); ++at) {
             if (is(at, "operator")) return i;  // operators and conversions are called without their names
             if (is_one_of(at, {"decltype", "__attribute__", "alignas", "noexcept"})) at = behind(at + 1) - 1;
         }
         // Loops over ranges and structured bindings call these without their names.
-        if (!is(at, "(") || !tokens_[at - 1].is_word() || is_one_of(at - 1, {"begin", "end", "get"}))
+        if (!is_symbol(at, "(") || !tokens_[at - 1].is_word || is_one_of(at - 1, {"begin", "end", "get"}))
             return i;
         const std::string_view name = tokens_[at - 1].text;
         // Else the parenthesis belongs to the type of the result.
         if (!is_one_of(behind(at), {"{", ";", "const", "noexcept", "->", "=", "&", "volatile"})) return i;
-        for (at = behind(at); at < tokens_.size() && !is_one_of(at, {"{", ";"});) {
-            if (is(at, ":")) return i;  // the members that a constructor initialises may have braces
-            at = is(at, "(") ? behind(at) : at + 1;
+        for (at = behind(at); at < tokens_.size() && !is_symbol(at, "{;");) {
+            if (is_symbol(at, ":")) return i;  // the members that a constructor initialises may have braces
+            at = is_symbol(at, "(") ? behind(at) : at + 1;
         }
-        const std::size_t end = is(at, "{") ? behind(at) : at + 1;
+        const std::size_t end = is_symbol(at, "{") ? behind(at) : at + 1;
         if (end > tokens_.size()) return i;
         functions_.push_back({name, i, end - 1});
         return end;
@@ -100,7 +121,7 @@ class Cutter {
     void find_functions() {
         bool is_own = false, begins = true;  // in a header of the folder; at the begin of a declaration
         for (std::size_t i = 0; i < tokens_.size();) {
-            if (tokens_[i].kind == TokenKind::directive) {
+            if (tokens_[i].is_directive) {
                 // # 12 "name" 1 3
                 if (const std::size_t quote = tokens_[i].text.find('"'); quote != std::string_view::npos)
                     is_own = tokens_[i].text.substr(quote).starts_with(quoted_folder_);
@@ -113,7 +134,7 @@ class Cutter {
                     continue;
                 }
             }
-            begins = is_one_of(i, {";", "{", "}", ":"});
+            begins = is_symbol(i, ";{}:");
             ++i;
         }
     }
@@ -124,7 +145,7 @@ class Cutter {
         std::vector<std::size_t> unread;  // used functions whose words were not looked at
         const auto see = [&](std::size_t first, std::size_t end) {
             for (std::size_t i = first; i < end; ++i) {
-                if (!tokens_[i].is_word()) continue;
+                if (!tokens_[i].is_word) continue;
                 const auto found = by_name.find(tokens_[i].text);
                 if (found == by_name.end()) continue;
                 unread.insert(unread.end(), found->second.begin(), found->second.end());
@@ -155,7 +176,7 @@ class Cutter {
 
     std::string_view text_;
     std::string quoted_folder_;
-    std::vector<Token> tokens_;
+    std::vector<Piece> tokens_;
     std::vector<Function> functions_;
 };
 
