@@ -75,7 +75,8 @@ class Sources:
         device = cs.current_device()
         if (device.name, mended) not in self.modules:
             source = form(self.text, mended=mended)
-            # With the lines, compute-sanitizer names them. A simulated device optimises only the checked code then.
+            # With -lineinfo, compute-sanitizer names the lines. With -G, a simulated device optimises only the image
+            # that checks: no other image runs here.
             options = ["-G"] if device.simulated else ["-lineinfo"]
             self.modules[device.name, mended] = cs.Module(source, file_name="planted.cu", options=options)
         return self.modules[device.name, mended]
