@@ -1,8 +1,13 @@
-"""CUDA's functions and types that only an included header or a macro names. A simulated device cuts out of its headers
-what a source does not use, so it has to find every use.
+"""Sources for a simulated device, whose compiler gets only the functions and parts of CUDA's headers that a source uses.
+
+The tests use them where they are hard to find: in included headers, in macros and in name expressions.
 """
 
 from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,6 +40,57 @@ USES = {
     ),
 }
 USED = pytest.mark.parametrize(("include", "use"), USES.values(), ids=USES)
+
+
+@pytest.fixture
+def compiled(tmp_path, monkeypatch):
+    """A function that compiles a source and returns the text that the compiler proper got."""
+    copy, wrapper = tmp_path / "image.ii", tmp_path / "compiler"
+    wrapper.write_text(
+        "#!/bin/sh\n"
+        f'for argument; do case "$argument" in */image.ii) cp "$argument" "{copy}";; esac; done\n'
+        f'exec {os.environ.get("CUSCOPE_CXX", "c++")} "$@"\n'
+    )
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("CUSCOPE_CXX", str(wrapper))
+
+    def compile_(source: str) -> str:
+        copy.unlink(missing_ok=True)
+        cs.Module(source)
+        return copy.read_text()
+
+    return compile_
+
+
+@pytest.mark.host_only("a GPU's compiler has headers of its own")
+def test_functions_and_parts_without_a_use_are_not_compiled(device, compiled):
+    text = compiled(
+        "#include <cuda_fp16.h>\n__global__ void put(__half* p) { *p = __hneg(__hsub(p[1], p[2])); }"
+    )
+
+    words = set(re.findall(r"\w+", text))
+    assert {"__hneg", "__hsub"} <= words
+    assert {"hsin", "__vadd2", "tex1Dfetch", "numeric_limits"} & words == set()
+
+
+@pytest.mark.host_only("a GPU's compiler has headers of its own")
+def test_code_that_stays_keeps_its_line(device, compiled):
+    text = compiled("#include <cuda_fp16.h>\n__global__ void put(__half* p) { *p = __hneg(*p); }")
+
+    found, path, number = 0, Path(), 0
+    lines: list[str] = []  # of a header
+    for line in text.splitlines():
+        if marker := re.match(r'# (\d+) "(.*)"', line):
+            number, path = int(marker[1]), Path(marker[2])
+            # Parts are cut without regard to lines, so the headers that hold parts are left out.
+            is_cut = "cuscope_simt" in path.parts and path.name not in ("atomics.h", "cuda.h")
+            lines = path.read_text().splitlines() if is_cut else []
+            continue
+        if len(line) > 20 and lines.count(line) == 1:
+            assert lines[number - 1] == line
+            found += 1
+        number += 1
+    assert found > 10
 
 
 def result_of(mod: cs.Module, kernel: str = "put") -> list[int]:

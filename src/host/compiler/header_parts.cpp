@@ -4,8 +4,6 @@
 #include <array>
 #include <bitset>
 #include <cstddef>
-#include <tuple>
-#include <type_traits>
 
 #include "host/compiler/ptx.hpp"
 #include "runtime/compile/lexer.hpp"
@@ -13,16 +11,19 @@
 namespace cuscope::simt {
 namespace {
 
+// A part of the header, and the words of a source that needs the part.
 struct Part {
     std::string_view name;
-    std::string_view option;              // leaves it out before preprocessing
-    std::vector<std::string_view> words;  // of a source that needs it
-    bool beginnings;                      // are these words the beginnings of names?
-    bool for_ptx;                         // may the translation of inline PTX need it?
+    std::string_view option;  // leaves the part out before preprocessing
+    std::vector<std::string_view> words;
+    bool beginnings;  // are the words the beginnings of names?
+    bool for_ptx;     // may the translation of inline PTX need the part?
 };
 
-const std::array<Part, 5>& parts() {
-    static const std::array<Part, 5> all = {{
+constexpr std::size_t part_count = 5;
+
+const std::array<Part, part_count>& parts() {
+    static const std::array<Part, part_count> all = {{
         {"atomics", "-DCUSCOPE_WITHOUT_ATOMICS", {"atomic"}, true, true},
         {"ptx", "-DCUSCOPE_WITHOUT_PTX", {}, true, true},
         {"simd",
@@ -43,7 +44,7 @@ const std::array<Part, 5>& parts() {
     return all;
 }
 
-using Used = std::bitset<std::tuple_size_v<std::remove_reference_t<decltype(parts())>>>;
+using Used = std::bitset<part_count>;
 
 bool is_asm(const Token& token) { return token.is("asm") || token.is("__asm__") || token.is("__asm"); }
 
@@ -73,7 +74,8 @@ class Search {
         for (std::size_t i = 0; i < parts().size(); ++i)
             if (is_used(parts()[i])) used_.set(i);
     }
-    // A header that includes a header of a part needs the part: an #include that comes second leaves no text.
+    // A header that includes a header of a part needs the part: the second #include of a header leaves no
+    // text.
     void see_directive() {
         const std::vector<Token> words = Lexer::inside(text_, token_);
         if (words.size() == 4 && words[1].is("cuscope") && words[2].is("needs"))

@@ -11,7 +11,8 @@
 namespace cuscope::simt {
 namespace {
 
-// A token, without what the cutter does not need: a text has a hundred thousand.
+// A token in few bytes, because a text has a hundred thousand tokens. (tokenize() leaves out the text of
+// system headers, which is the text to cut.)
 struct Piece {
     std::string_view text;
     char symbol = 0;  // of a symbol with one character
@@ -102,7 +103,7 @@ class Cutter {
             if (is(at, "operator")) return i;  // operators and conversions are called without their names
             if (is_one_of(at, {"decltype", "__attribute__", "alignas", "noexcept"})) at = behind(at + 1) - 1;
         }
-        // Loops over ranges and structured bindings call these without their names.
+        // Loops over ranges and structured bindings call these functions without their names.
         if (!is_symbol(at, "(") || !tokens_[at - 1].is_word || is_one_of(at - 1, {"begin", "end", "get"}))
             return i;
         const std::string_view name = tokens_[at - 1].text;
