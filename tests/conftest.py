@@ -34,6 +34,9 @@ os.environ.setdefault("CUSCOPE_KERNEL_TIME", "bytes")
 # Warnings are errors here: a test fails if nothing happens for so long during a wait, and the warning lists the work
 # that is waited for. A kernel under a sanitizer may take longer than the usual ten seconds.
 os.environ["CUSCOPE_WAIT_WARNING"] = "60"
+# The threads of NumPy's matrix products wait for the next product on a busy processor, which the tests of other
+# processes need. Read when NumPy is loaded.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # For a job in the background: the processes of tests that interrupt themselves would ignore the signal, too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
