@@ -135,7 +135,8 @@ std::string registration_code(const std::vector<Registration>& kernels,
                      (global.constant ? "true" : "false") + "};\n";
     }
     return "\n" + functions + here +
-           "static void cuscope_describe([[maybe_unused]] ::cuscope_simt::KernelEntry* kernels, "
+           "static __attribute__((no_sanitize(\"alignment\"))) void cuscope_describe([[maybe_unused]] "
+           "::cuscope_simt::KernelEntry* kernels, "
            "[[maybe_unused]] ::cuscope_simt::GlobalEntry* globals) {\n" +
            entries + here + variables + "}\n" +
            "extern \"C\" {\n"

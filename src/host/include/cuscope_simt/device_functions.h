@@ -60,8 +60,8 @@ CUSCOPE_INLINE long clock() noexcept {
 }
 
 // The function that the alignment sanitizer calls. Compilers define the layout of its argument.
-CUSCOPE_HIDDEN __attribute__((noreturn)) void __ubsan_handle_type_mismatch_v1_abort(void* data,
-                                                                                    void* pointer) {
+CUSCOPE_HIDDEN __attribute__((noreturn, no_sanitize("alignment"))) void __ubsan_handle_type_mismatch_v1_abort(
+    void* data, void* pointer) {
     struct Type {
         unsigned short kind, info;
         char name[1];
@@ -125,11 +125,10 @@ CUSCOPE_INLINE cudaGraphExec_t cudaGetCurrentGraphExec() {
 
 namespace cuscope_simt {
 // The compiler driver replaces malloc and free by these.
-CUSCOPE_INLINE void* heap_malloc(unsigned long bytes) {
+CUSCOPE_OWN void* heap_malloc(unsigned long bytes) {
     return cuscope_fiber->api->heap_allocate(cuscope_fiber, bytes);
 }
-CUSCOPE_INLINE void heap_free(void* address, const char* file = __builtin_FILE(),
-                              int line = __builtin_LINE()) {
+CUSCOPE_OWN void heap_free(void* address, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     const Site site{file, line, "free"};
     cuscope_fiber->api->heap_free(cuscope_fiber, address, &site);
 }
@@ -141,10 +140,10 @@ CUSCOPE_INLINE void heap_free(void* address, const char* file = __builtin_FILE()
 #else
 #define CUSCOPE_OWN_NEW CUSCOPE_HIDDEN
 #endif
-CUSCOPE_OWN_NEW void* operator new(decltype(sizeof(0)) bytes) {
+CUSCOPE_OWN_NEW __attribute__((no_sanitize("alignment"))) void* operator new(decltype(sizeof(0)) bytes) {
     return ::cuscope_simt::heap_malloc(bytes == 0 ? 1 : bytes);
 }
-CUSCOPE_OWN_NEW void operator delete(void* address) noexcept {
+CUSCOPE_OWN_NEW __attribute__((no_sanitize("alignment"))) void operator delete(void* address) noexcept {
     cuscope_fiber->api->heap_free(cuscope_fiber, address, nullptr);
 }
 // The others are the same code under another name.

@@ -140,7 +140,7 @@ struct Runner<kernel, waits, descends, void (*)(P...)> {
         const unsigned count = CUSCOPE_SELF->thread_count;
         const unsigned width = CUSCOPE_SELF->block_dim.x, height = CUSCOPE_SELF->block_dim.y;
         unsigned started = *next, thread = 0, x = 0;
-        const auto find_thread = [&]() __attribute__((always_inline)) {
+        const auto find_thread = [&]() CUSCOPE_CALLED {
             thread = thread_in_order(started, count, descends);
             x = thread % width;
             CUSCOPE_SELF->thread_index.y = thread / width % height;
@@ -230,8 +230,8 @@ struct Runner<kernel, waits, descends, void (*)(P...)> {
     }
 
     // `bounds`: two values of __launch_bounds__, then three of __cluster_dims__.
-    static KernelEntry entry(const char* name, const char* parameter_names, const unsigned (&bounds)[5],
-                             bool launches_graphs) {
+    static CUSCOPE_OWN KernelEntry entry(const char* name, const char* parameter_names,
+                                         const unsigned (&bounds)[5], bool launches_graphs) {
         return {name,
                 nullptr,
                 typeid(void (*)(P...)).name(),
