@@ -561,4 +561,4 @@ def test_the_image_that_counts_is_kept_on_disk(run_python, tmp_path):
 
     files = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
     assert first.stdout == second.stdout != ""
-    assert len(files) == 3  # two images, and the functions that count
+    assert len(files) == 5  # two images, the preprocessed header for each, and the functions that count

@@ -21,7 +21,9 @@ pytestmark = pytest.mark.skipif(
     not any(shutil.which(name) for name in ("c++", "g++", "clang++")), reason="there is no compiler"
 )
 
-SOURCE = "__global__ void put(int* p) { *p = 47; }"
+# With a directive, so that the cache gets the kernel's image alone: of a source without one, the cache also gets the
+# preprocessed header of the language.
+SOURCE = "#define VALUE 47\n__global__ void put(int* p) { *p = VALUE; }"
 # The compiler proper, which the compiler driver starts, works on this source for minutes.
 ENDLESS = """
 template <int N, int D> struct Tree { static constexpr int value = Tree<2 * N, D - 1>::value + Tree<2 * N + 1, D - 1>::value; };

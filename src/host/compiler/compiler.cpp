@@ -1,27 +1,20 @@
 #include "host/compiler/compiler.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <filesystem>
-#include <map>
 #include <memory>
-#include <mutex>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "host/compiler/compilation.hpp"
 #include "host/compiler/diagnostics.hpp"
 #include "host/compiler/file_names.hpp"
-#include "host/compiler/header_parts.hpp"
-#include "host/compiler/host_compiler.hpp"
 #include "host/compiler/include_dir.hpp"
 #include "host/compiler/interleaving.hpp"
-#include "host/compiler/letters.hpp"
-#include "host/compiler/options.hpp"
 #include "host/compiler/registration.hpp"
-#include "host/compiler/rewrite.hpp"
-#include "host/compiler/run_command.hpp"
 #include "host/compiler/source_lines.hpp"
-#include "host/compiler/temporary_directory.hpp"
 #include "host/compiler/unrolling.hpp"
 #include "host/compiler/unused_functions.hpp"
 #include "host/counting/block_costs.hpp"
@@ -30,8 +23,6 @@
 #include "runtime/compile/cache.hpp"
 #include "runtime/compile/claim.hpp"
 #include "runtime/compile/device_part.hpp"
-#include "runtime/compile/host_headers.hpp"
-#include "runtime/compile/linkage.hpp"
 #include "runtime/compile/sha256.hpp"
 #include "runtime/compile/signature.hpp"
 
@@ -40,33 +31,6 @@ namespace {
 
 // Limit on the parameters of a kernel, all together.
 constexpr unsigned most_parameter_bytes = 32764;
-
-// Folders in the directory of a compilation. They hold headers that stand in for the headers of host
-// libraries. The compiler gets their names relative to the folder of the source, because the key in the cache
-// is made from the preprocessed source, which names all included files.
-constexpr const char* library_folder = "/libraries";
-constexpr const char* missing_folder = "/missing";
-
-// The result depends on the text of cuscope's own headers as much as on the source.
-std::string headers_digest(const std::string& directory) {
-    static std::mutex mutex;
-    static std::map<std::string, std::string> known;
-    const std::lock_guard lock(mutex);
-    std::string& digest = known[directory];
-    if (!digest.empty()) return digest;
-    std::vector<std::string> paths;
-    std::error_code error;
-    for (auto entry = std::filesystem::recursive_directory_iterator(directory, error);
-         !error && entry != std::filesystem::recursive_directory_iterator(); entry.increment(error))
-        if (entry->is_regular_file(error)) paths.push_back(entry->path().string());
-    std::sort(paths.begin(), paths.end());
-    std::string all;
-    for (const std::string& path : paths) {
-        std::string text;
-        if (read_file(path, &text)) all += path.substr(directory.size()) + '\n' + text;
-    }
-    return digest = hex(sha256(all));
-}
 
 KernelDescription describe(const cuscope_simt::KernelEntry& entry) {
     KernelDescription description;
@@ -83,67 +47,7 @@ KernelDescription describe(const cuscope_simt::KernelEntry& entry) {
     return description;
 }
 
-// Can a source of this name lie in the compilation's directory, so that the compiler finds its lines?
-bool is_inside(const std::string& name) {
-    const std::filesystem::path path(name);
-    return !name.empty() && name[0] != '-' && name.find_first_of("\"\\\n\r") == std::string::npos &&
-           path.is_relative() && path.has_filename() && path.filename() != "." &&
-           std::find(path.begin(), path.end(), "..") == path.end();
-}
-
-// One compilation, in a directory of its own.
-class Compilation {
-  public:
-    Compilation(const CompileRequest& request, const Target& target, HostOptions options,
-                HostCompiler compiler, std::string headers, const CompileLimit& limit)
-        : request_(request),
-          target_(target),
-          options_(std::move(options)),
-          compiler_(std::move(compiler)),
-          headers_(std::move(headers)),
-          limit_(limit),
-          includes_(request.source.find("include") != std::string::npos ||
-                    std::find(options_.preprocessor.begin(), options_.preprocessor.end(), "-include") !=
-                        options_.preprocessor.end()) {}
-
-    Status run(CompileResult* result);
-
-  private:
-    // The options and tools that decide the result, without the source and its headers.
-    std::string key() const;
-    Status prepare();
-    Status preprocess(std::string* text);
-    Status build(const Rewritten& rewritten, const std::vector<std::string>& instances, std::string* image);
-    Status build_hooks(std::string* object);
-    Status build_part(const std::string& preprocessed, std::string* image);
-    Status diagnose(const std::string& registration, const std::string& log);
-    Status finish(const std::string& image, CompileResult* result) const;
-
-    std::vector<std::string> command(bool diagnose) const;
-    CommandResult execute(const std::vector<std::string>& arguments) const {
-        return run_command(arguments, source_directory_, *watcher_, limit_);
-    }
-    // The status of a command that was interrupted, timed out or could not start.
-    Status unfinished(const CommandResult& answer);
-    Status fail(Status status, std::string log) {
-        log_ = std::move(log);
-        return status;
-    }
-
-    const CompileRequest& request_;
-    const Target& target_;
-    HostOptions options_;
-    HostCompiler compiler_;
-    std::string headers_;
-    CompileLimit limit_;
-    bool includes_;                     // may the source include a header?
-    std::unique_ptr<Watcher> watcher_;  // destroyed after the directory
-    std::unique_ptr<TemporaryDirectory> directory_;
-    std::string source_directory_;  // only the user's source and headers
-    std::string source_name_;       // relative to source_directory_
-    std::string log_;
-    bool lacks_functions_ = false;  // in the last build: the linker found calls of undefined functions
-};
+}  // namespace
 
 std::string Compilation::key() const {
     // Increase the number when the same request gives another result.
@@ -157,7 +61,7 @@ std::string Compilation::key() const {
     add("file", request_.file_name);
     for (const std::string& flag : compiler_flags(compiler_)) add("flag", flag);
     for (const std::string& flag : line_flags(compiler_)) add("flag", flag);
-    for (const std::string& flag : link_flags(compiler_)) add("flag", flag);
+    for (const std::string& flag : link_flags(true)) add("flag", flag);
     for (const std::string& flag : image_flags(compiler_, request_.kind, options_.device_debug))
         add("flag of the kind", flag);
     add("flag", options_.standard);
@@ -166,158 +70,6 @@ std::string Compilation::key() const {
     add("only", request_.only);
     for (const std::string& expression : request_.name_expressions) add("expression", expression);
     return key;
-}
-
-Status Compilation::prepare() {
-    remove_abandoned_directories();
-    directory_ = std::make_unique<TemporaryDirectory>();
-    if (directory_->path().empty())
-        return fail(Status::operating_system, "no temporary directory could be made (set TMPDIR)");
-    watcher_ = std::make_unique<Watcher>(directory_->path());
-    source_directory_ = directory_->path() + "/source";
-    for (const auto& [name, text] : request_.headers) {
-        if (!is_inside(name))
-            return fail(Status::invalid_value,
-                        "header name '" + name + "': only relative names without '..' are allowed");
-        if (!write_file(source_directory_ + "/" + name, text))
-            return fail(Status::operating_system, "cannot write the header '" + name + "'");
-    }
-    // These are more than a hundred files. A source without #include does not need them.
-    if (includes_ && (!write_files(directory_->path() + library_folder, host_library_headers()) ||
-                      !write_files(directory_->path() + missing_folder, missing_host_headers())))
-        return fail(Status::operating_system, "cannot write to " + directory_->path());
-    // If the name can be used, the file gets it: then the compiler shows its lines. Else #line gives the
-    // name.
-    std::string text = with_space_behind_linkage(request_.source);
-    source_name_ = request_.file_name;
-    std::error_code error;
-    if (!is_inside(source_name_) ||
-        std::filesystem::exists(std::filesystem::path(source_directory_) / source_name_, error)) {
-        source_name_ = "cuscope_source.cu";
-        std::string quoted;
-        for (const char c : request_.file_name) {
-            if (c == '"' || c == '\\') quoted += '\\';
-            quoted += c == '\n' ? ' ' : c;
-        }
-        text = "#line 1 \"" + quoted + "\"\n" + text;
-    }
-    if (!write_file(source_directory_ + "/" + source_name_, text))
-        return fail(Status::operating_system, "cannot write to " + source_directory_);
-    return Status::success;
-}
-
-std::vector<std::string> Compilation::command(bool diagnose) const {
-    const std::string architecture =
-        std::to_string(target_.compute_capability_major * 100 + target_.compute_capability_minor * 10);
-    std::vector<std::string> arguments{compiler_.path, options_.standard, "-x", "c++"};
-    if (diagnose) arguments.push_back("-DCUSCOPE_DIAGNOSE");
-    for (const char* definition : {"-D__CUDACC__=1", "-D__CUDACC_RTC__=1", "-D__CUDACC_VER_MAJOR__=13",
-                                   "-D__CUDACC_VER_MINOR__=0", "-D__CUSCOPE_HOST__=1"})
-        arguments.push_back(definition);
-    arguments.push_back("-D__CUDA_ARCH__=" + architecture);
-    if (request_.kind != ImageKind::plain) arguments.push_back("-DCUSCOPE_COUNTED");
-    if (request_.kind == ImageKind::timing) arguments.push_back("-DCUSCOPE_TIMED");
-    if (request_.kind == ImageKind::checking) arguments.push_back("-DCUSCOPE_CHECKED");
-    arguments.insert(arguments.end(), {"-include", "cuscope_simt/cuda.h"});
-    if (!includes_ && options_.preprocessor.empty()) {
-        for (std::string& option : options_without_unused_parts(request_.source, request_.name_expressions))
-            arguments.push_back(std::move(option));
-    }
-    arguments.push_back("-I" + headers_ + "/cuscope_simt/compat");
-    arguments.push_back(std::string("-I..") + library_folder);
-    arguments.insert(arguments.end(), options_.preprocessor.begin(), options_.preprocessor.end());
-    for (const std::string& path : request_.include_paths) {
-        std::error_code error;
-        arguments.push_back("-I" + std::filesystem::absolute(path, error).string());
-    }
-    if (const std::filesystem::path path(request_.file_name); path.is_absolute())
-        arguments.insert(arguments.end(), {"-iquote", path.parent_path().string()});
-    arguments.insert(arguments.end(), {"-I.", "-isystem", headers_});
-    // The headers that stand in for the toolkit's come first.
-    const Toolkit toolkit = find_toolkit();
-    if (!toolkit.standard_library.empty())
-        arguments.insert(arguments.end(), {"-isystem", toolkit.standard_library});
-    arguments.insert(arguments.end(), {"-idirafter", std::string("..") + missing_folder});
-    if (!toolkit.curand_kernel.empty())
-        arguments.push_back("-DCUSCOPE_CURAND_KERNEL=\"" + toolkit.curand_kernel + "\"");
-    if (!options_.warnings) arguments.push_back("-w");
-    for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
-    return arguments;
-}
-
-Status Compilation::unfinished(const CommandResult& answer) {
-    switch (answer.end) {
-        case CommandResult::End::interrupted:
-            return Status::not_ready;
-        case CommandResult::End::timed_out:
-            return fail(Status::timeout, limit_.message(compiler_.path, "was stopped"));
-        case CommandResult::End::not_started:
-            return fail(Status::jit_compiler_not_found, answer.output);
-        case CommandResult::End::exited:
-            break;
-    }
-    return Status::success;
-}
-
-Status Compilation::preprocess(std::string* text) {
-    const std::string output = directory_->path() + "/preprocessed.ii";
-    std::vector<std::string> arguments = command(false);
-    arguments.insert(arguments.end(), {"-E", source_name_, "-o", output});
-    const CommandResult answer = execute(arguments);
-    if (const Status status = unfinished(answer); status != Status::success) return status;
-    if (!answer.ok() || !read_file(output, text))
-        return fail(Status::invalid_source, clean_log(answer.output, headers_));
-    *text = with_letters(without_unused_parts(*text, request_.name_expressions));
-    log_ = clean_log(answer.output, headers_);
-    return Status::success;
-}
-
-// Does an alignas(...) follow a __shared__? CUDA C++ allows it there, C++ does not.
-bool aligns_shared(const std::string& source) {
-    for (std::size_t at = source.find("__shared__"); at != std::string::npos;
-         at = source.find("__shared__", at + 1))
-        if (source.find("alignas", at) < source.find(';', at)) return true;
-    return false;
-}
-
-// "kernel.cu:12:", the place of the first error in a log; empty if the log has none.
-std::string first_error_place(const std::string& log) {
-    const std::size_t error = log.find(": error: ");
-    if (error == std::string::npos) return "";
-    const std::size_t begin = log.rfind('\n', error) + 1;
-    const std::size_t column = log.rfind(':', error - 1);
-    return column == std::string::npos || column < begin ? "" : log.substr(begin, column + 1 - begin);
-}
-
-// The user's own text gives the best error messages, so it is compiled by itself. If it has no error, the
-// error is in a name expression.
-Status Compilation::diagnose(const std::string& registration, const std::string& log) {
-    std::vector<std::string> arguments = command(true);
-    if (aligns_shared(request_.source)) arguments.push_back("-DCUSCOPE_NO_ALIGNAS");
-    arguments.insert(arguments.end(), {"-fsyntax-only", source_name_});
-    // Host code is left out: the compiler of kernels does not know the host's functions.
-    if (std::string text; read_file(source_directory_ + "/" + source_name_, &text))
-        write_file(source_directory_ + "/" + source_name_,
-                   device_part({text}, request_.name_expressions, HostCode::keep_called).texts[0]);
-    CommandResult answer = execute(arguments);
-    if (const Status status = unfinished(answer); status != Status::success) return status;
-    if (answer.ok()) {
-        const std::string whole = "cuscope_registered.cu";
-        std::string text;
-        if (read_file(source_directory_ + "/" + source_name_, &text)) {
-            const std::string marker = "#line 1 \"" + source_name_ + "\"\n";
-            write_file(source_directory_ + "/" + whole, marker + text + registration);
-            arguments.back() = whole;
-            answer = execute(arguments);
-            if (const Status status = unfinished(answer); status != Status::success) return status;
-        }
-    }
-    // Headers still contain their host code. An error that appears only there does not count.
-    const std::string place = first_error_place(answer.output);
-    const bool known = place.find(source_name_) != std::string::npos ||
-                       place.find(request_.file_name) != std::string::npos ||
-                       log.find(place) != std::string::npos;
-    return fail(Status::invalid_source, clean_log(answer.ok() || !known ? log : answer.output, headers_));
 }
 
 // Compiles the functions that instrumented code calls. They are the same for all kernels, so they are kept.
@@ -376,6 +128,8 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
     const std::vector<LoopLines> loops =
         request_.kind == ImageKind::timing ? interleaved_loops(rewritten.text) : std::vector<LoopLines>();
     const bool unrolled = !compiler_.is_clang && source != rewritten.text;
+    // <iostream> constructs its streams in every file that includes it.
+    bool with_standard_library = rewritten.text.find("ios_base") != std::string::npos;
     for (;;) {
         const std::string registration = registration_code(kernels, rewritten.globals, flags, waits);
         if (!write_file(input, without_unused_functions(source + registration, headers_)))
@@ -412,7 +166,7 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
         }
         if (!counts || answer.ok()) {
             const std::string warnings = std::move(answer.output);
-            for (const std::string& flag : link_flags(compiler_)) arguments.push_back(flag);
+            for (const std::string& flag : link_flags(with_standard_library)) arguments.push_back(flag);
             answer = execute(arguments);
             answer.output.insert(0, warnings);
         }
@@ -420,6 +174,13 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
         if (answer.ok()) {
             log_ += clean_log(answer.output, headers_);
             break;
+        }
+        // GNU ld and gold say "undefined reference", lld says "undefined symbol".
+        lacks_functions_ = answer.output.find("undefined reference to `") != std::string::npos;
+        if (!with_standard_library &&
+            (lacks_functions_ || answer.output.find("undefined symbol") != std::string::npos)) {
+            with_standard_library = true;
+            continue;
         }
         // A kernel that was found in the source may share its name with another function (exp); then it is
         // named by its type as well. A kernel that cannot be named even so is left out.
@@ -437,7 +198,6 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
             }
         }
         if (!changed) {
-            lacks_functions_ = answer.output.find("undefined reference to `") != std::string::npos;
             for (Registration& kernel : kernels) kernel.launch_bounds.clear();  // not in the user's text
             return diagnose(registration_code(kernels, {}, 0, false), answer.output);
         }
@@ -547,8 +307,6 @@ Status Compilation::run(CompileResult* result) {
     if (request_.use_cache) cache_store(cache_key, *result);
     return Status::success;
 }
-
-}  // namespace
 
 Status compile(const CompileRequest& request, const Target& target, CompileResult* result) {
     *result = {};

@@ -223,14 +223,23 @@ std::string instrumentation_problem(const HostCompiler& compiler) {
            compiler.version + " (" + compiler.path + "): set CUSCOPE_CXX to the path of another";
 }
 
-std::vector<std::string> link_flags(const HostCompiler&) {
+std::vector<std::string> link_flags(bool with_standard_library) {
+    std::vector<std::string> flags = {
+        "-shared", "-Wl,-z,defs",
+        // No start files: guards.h does their part.
+        "-nostartfiles",
+        // No table of the linker stays writable: all of them are made read-only once they are filled in.
+        "-Wl,-z,relro,-z,now", "-Wl,--as-needed", "-nodefaultlibs"};
     // The libraries by name, because -fsanitize would add the sanitizer's own runtime.
-    return {"-shared", "-Wl,-z,defs",
-            // No start files: guards.h does their part.
-            "-nostartfiles",
-            // No table of the linker stays writable: all of them are made read-only once they are filled in.
-            "-Wl,-z,relro,-z,now", "-Wl,--as-needed", "-nodefaultlibs", "-lstdc++", "-lm", "-lc", "-lgcc_s",
-            "-lgcc"};
+    if (with_standard_library) {
+        flags.emplace_back("-lstdc++");
+    } else {
+        // What describes a type for typeid() points to these. Only functions of the library read them.
+        for (const char* name : {"119__pointer", "120__function", "117__class", "120__si_class"})
+            flags.push_back("-Wl,--defsym=_ZTVN10__cxxabiv" + std::string(name) + "_type_infoE=0");
+    }
+    flags.insert(flags.end(), {"-lm", "-lc", "-lgcc_s", "-lgcc"});
+    return flags;
 }
 
 }  // namespace cuscope::simt

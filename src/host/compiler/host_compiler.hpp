@@ -36,7 +36,8 @@ std::vector<std::string> image_flags(const HostCompiler& compiler, ImageKind kin
 std::string instrumentation_problem(const HostCompiler& compiler);
 // Record the source line of each instruction in the image (see SourceLines). The flags change nothing else.
 std::vector<std::string> line_flags(const HostCompiler& compiler);
-// Link one source to an image.
-std::vector<std::string> link_flags(const HostCompiler& compiler);
+// Link one source to an image. To read the C++ library takes the linker longer than all else, and few images
+// call its functions.
+std::vector<std::string> link_flags(bool with_standard_library);
 
 }  // namespace cuscope::simt

@@ -1,9 +1,14 @@
 #include "host/compiler/include_dir.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <vector>
 
+#include "host/compiler/temporary_directory.hpp"
+#include "runtime/compile/sha256.hpp"
 #include "runtime/package_folder.hpp"
 
 namespace cuscope::simt {
@@ -22,6 +27,26 @@ std::string include_dir() {
     const std::filesystem::path folder = package_folder();
     const std::filesystem::path beside = folder / "include";
     return !folder.empty() && holds_headers(beside) ? beside.string() : "";
+}
+
+std::string headers_digest(const std::string& directory) {
+    static std::mutex mutex;
+    static std::map<std::string, std::string> known;
+    const std::lock_guard lock(mutex);
+    std::string& digest = known[directory];
+    if (!digest.empty()) return digest;
+    std::vector<std::string> paths;
+    std::error_code error;
+    for (auto entry = std::filesystem::recursive_directory_iterator(directory, error);
+         !error && entry != std::filesystem::recursive_directory_iterator(); entry.increment(error))
+        if (entry->is_regular_file(error)) paths.push_back(entry->path().string());
+    std::sort(paths.begin(), paths.end());
+    std::string all;
+    for (const std::string& path : paths) {
+        std::string text;
+        if (read_file(path, &text)) all += path.substr(directory.size()) + '\n' + text;
+    }
+    return digest = hex(sha256(all));
 }
 
 Toolkit find_toolkit() {

@@ -26,6 +26,20 @@ struct Function {
     bool used = false;
 };
 
+// Of the headers that the language's header includes, those that declare functions by the hundred. None of
+// them has a class, whose functions a source calls without their names.
+bool is_library_header(std::string_view quoted_name_and_flags) {
+    const std::size_t close = quoted_name_and_flags.rfind('"');
+    if (quoted_name_and_flags.substr(close).find(" 3") == std::string_view::npos) return false;
+    const std::string_view name = quoted_name_and_flags.substr(1, close - 1);
+    const std::string_view file = name.substr(name.rfind('/') + 1);
+    for (const std::string_view header :
+         {"math.h", "mathcalls.h", "mathcalls-helper-functions.h", "mathcalls-narrow.h", "cmath", "std_abs.h",
+          "stdlib.h", "cstdlib", "string.h", "strings.h"})
+        if (file == header) return true;
+    return false;
+}
+
 class Cutter {
   public:
     Cutter(std::string_view text, const std::string& folder)
@@ -98,8 +112,28 @@ class Cutter {
         if (is(at, "template") && is(at + 1, "<")) at = behind_template_parameters(at + 1);
         while (is_one_of(at, {"static", "constexpr", "friend", "explicit"})) ++at;
         if (!is(at, "inline") || !is(at + 1, "__attribute__") || !is(at + 4, "always_inline")) return i;
-        at = behind(at + 2);
-        for (; at < tokens_.size() && !is_symbol(at, "({;"); ++at) {
+        return read_signature(i, behind(at + 2));
+    }
+
+    // If a declaration or a definition of a function, or `using ::name;` or `using std::name;`, begins at i
+    // in a header of the C library, returns the place behind it; else i.
+    std::size_t read_library_function(std::size_t i) {
+        if (is(i, "using")) {
+            const std::size_t name = i + (is(i + 1, "std") ? 3 : 2);
+            if (!is(name - 1, "::") || !is_symbol(name + 1, ";")) return i;
+            functions_.push_back({tokens_[name].text, i, name + 1});
+            return name + 2;
+        }
+        std::size_t at = i;
+        if (is(at, "template") && is(at + 1, "<")) at = behind_template_parameters(at + 1);
+        if (is(at, "__extension__")) ++at;
+        if (!is_one_of(at, {"extern", "inline", "constexpr"})) return i;
+        return read_signature(i, at);
+    }
+
+    // Reads a function that begins at i, from its result's type at `at` on.
+    std::size_t read_signature(std::size_t i, std::size_t at) {
+        for (; at < tokens_.size() && !is_symbol(at, "({;="); ++at) {
             if (is(at, "operator")) return i;  // operators and conversions are called without their names
             if (is_one_of(at, {"decltype", "__attribute__", "alignas", "noexcept"})) at = behind(at + 1) - 1;
         }
@@ -108,7 +142,9 @@ class Cutter {
             return i;
         const std::string_view name = tokens_[at - 1].text;
         // Else the parenthesis belongs to the type of the result.
-        if (!is_one_of(behind(at), {"{", ";", "const", "noexcept", "->", "=", "&", "volatile"})) return i;
+        if (!is_one_of(behind(at), {"{", ";", "const", "noexcept", "->", "=", "&", "volatile",
+                                    "__attribute__", "__asm__"}))
+            return i;
         for (at = behind(at); at < tokens_.size() && !is_symbol(at, "{;");) {
             if (is_symbol(at, ":")) return i;  // the members that a constructor initialises may have braces
             at = is_symbol(at, "(") ? behind(at) : at + 1;
@@ -120,17 +156,21 @@ class Cutter {
     }
 
     void find_functions() {
-        bool is_own = false, begins = true;  // in a header of the folder; at the begin of a declaration
+        // In a header of the folder; in one of the C library; at the begin of a declaration.
+        bool is_own = false, is_library = false, begins = true;
         for (std::size_t i = 0; i < tokens_.size();) {
             if (tokens_[i].is_directive) {
                 // # 12 "name" 1 3
-                if (const std::size_t quote = tokens_[i].text.find('"'); quote != std::string_view::npos)
+                if (const std::size_t quote = tokens_[i].text.find('"'); quote != std::string_view::npos) {
                     is_own = tokens_[i].text.substr(quote).starts_with(quoted_folder_);
+                    is_library = is_library_header(tokens_[i].text.substr(quote));
+                }
                 ++i;
                 continue;
             }
-            if (is_own && begins) {
-                if (const std::size_t next = read_function(i); next != i) {
+            if (begins && (is_own || is_library)) {
+                if (const std::size_t next = is_own ? read_function(i) : read_library_function(i);
+                    next != i) {
                     i = next;
                     continue;
                 }

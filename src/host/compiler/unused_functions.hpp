@@ -1,5 +1,7 @@
-// Cuts the inline functions that a source does not call out of the language's headers. g++ 12 takes 84 ms in
-// place of 120 for a short kernel with <cuda_fp16.h>.
+// Cuts the functions that a source does not call out of the headers before it: the inline functions of the
+// language's headers and the declarations of the C library. To compile a short kernel with <cuda_fp16.h>
+// takes g++ 12 84 ms in place of 120 without the former, and to parse one without an #include 22 ms in place
+// of 31 without the latter.
 #pragma once
 
 #include <string>
@@ -7,8 +9,9 @@
 
 namespace cuscope::simt {
 
-// The preprocessed and rewritten source without the functions (marked CUSCOPE_INLINE) of the headers in
-// `folder` whose names the rest of the text does not have. All other code keeps its line numbers.
+// The preprocessed and rewritten source without the functions whose names the rest of the text does not have:
+// those of the headers in `folder` (marked CUSCOPE_INLINE), and those of <math.h>, <stdlib.h> and <string.h>
+// and their C++ versions. All other code keeps its line numbers.
 std::string without_unused_functions(std::string_view text, const std::string& folder);
 
 }  // namespace cuscope::simt

@@ -1,0 +1,142 @@
+#include "host/compiler/prelude.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "host/compiler/registration.hpp"
+#include "runtime/compile/lexer.hpp"
+
+namespace cuscope::simt {
+namespace {
+
+// The preprocessor knows these without a definition.
+constexpr std::array<std::string_view, 12> built_in_macros = {
+    "__FILE__",      "__FILE_NAME__", "__LINE__", "__BASE_FILE__", "__INCLUDE_LEVEL__", "__COUNTER__",
+    "__TIMESTAMP__", "__DATE__",      "__TIME__", "_Pragma",       "__VA_ARGS__",       "__VA_OPT__",
+};
+constexpr std::string_view tests = "__has_";  // __has_include, __has_builtin, ...
+
+bool is_built_in(std::string_view word) {
+    return word.starts_with(tests) ||
+           std::find(built_in_macros.begin(), built_in_macros.end(), word) != built_in_macros.end();
+}
+
+bool is_unroll(std::string_view source, const Token& directive) {
+    // The compiler's own parser of pragmas would see a comment.
+    if (directive.text.find("//") != std::string_view::npos ||
+        directive.text.find("/*") != std::string_view::npos)
+        return false;
+    const std::vector<Token> words = Lexer::inside(source, directive);
+    return words.size() >= 2 && words[0].is("pragma") && (words[1].is("unroll") || words[1].is("nounroll"));
+}
+
+// Appends the text between two tokens: spaces in place of comments.
+void append_blank(std::string_view text, std::string* result) {
+    for (const char c : text) *result += c == '\n' || c == '\t' ? c : ' ';
+}
+
+}  // namespace
+
+std::string Prelude::of_file(const std::string& name) const {
+    const std::string mark = "\"../" + std::string(prelude_name) + "\"";
+    std::string result;
+    result.reserve(text.size() + 256);
+    std::size_t copied = 0;
+    for (std::size_t at; (at = text.find(mark, copied)) != std::string::npos; copied = at + mark.size()) {
+        result.append(text, copied, at - copied);
+        result += quoted(name);
+    }
+    return result.append(text, copied);
+}
+
+Prelude read_prelude(std::string_view preprocessed) {
+    constexpr std::string_view define = "#define ", undefine = "#undef ";
+    Prelude prelude;
+    prelude.text.reserve(preprocessed.size());
+    for (std::size_t at = 0; at < preprocessed.size();) {
+        const std::size_t end = std::min(preprocessed.find('\n', at), preprocessed.size());
+        const std::string_view line = preprocessed.substr(at, end - at);
+        at = end + 1;
+        if (line.starts_with(define)) {
+            const std::string_view definition = line.substr(define.size());
+            const std::size_t length = std::min(definition.find_first_of(" ("), definition.size());
+            const std::string_view name = definition.substr(0, length);
+            const bool is_itself =
+                definition.size() == 2 * length + 1 && definition.substr(length + 1) == name;
+            if (is_itself) {
+                prelude.macros.erase(std::string(name));
+            } else {
+                prelude.macros.emplace(name);
+            }
+        } else if (line.starts_with(undefine)) {
+            prelude.macros.erase(std::string(line.substr(undefine.size())));
+        } else {
+            prelude.text += line;
+        }
+        prelude.text += '\n';
+    }
+    return prelude;
+}
+
+std::shared_ptr<const Prelude> find_prelude(const std::string& key,
+                                            const std::function<std::optional<Prelude>()>& make) {
+    static std::mutex mutex;
+    static std::map<std::string, std::shared_ptr<const Prelude>> known;
+    {
+        const std::lock_guard lock(mutex);
+        if (const auto found = known.find(key); found != known.end()) return found->second;
+    }
+    std::optional<Prelude> made = make();
+    if (!made) return nullptr;
+    const std::lock_guard lock(mutex);
+    return known.try_emplace(key, std::make_shared<const Prelude>(std::move(*made))).first->second;
+}
+
+bool needs_no_directive(std::string_view source) {
+    // A line that goes on behind a backslash, a digraph for '#', and a place where a lexer would stop.
+    for (const std::string_view text : {std::string_view("\\\n"), std::string_view("\\\r"),
+                                        std::string_view("%:"), std::string_view("\0", 1)})
+        if (source.find(text) != std::string_view::npos) return false;
+    if (source.find('#') == std::string_view::npos) return true;
+    Lexer lexer(source);
+    for (Token token; lexer.next(&token);) {
+        if (token.kind == TokenKind::directive ? !is_unroll(source, token) : token.is("#")) return false;
+    }
+    return true;
+}
+
+std::optional<std::string> preprocessed_behind(const Prelude& prelude, std::string_view source) {
+    const auto is_macro = [&](const Token& token) {
+        return token.is_word() &&
+               (is_built_in(token.text) || prelude.macros.contains(std::string(token.text)));
+    };
+    std::string result;
+    result.reserve(source.size() + 1);
+    std::size_t copied = 0;
+    Lexer lexer(source);
+    for (Token token; lexer.next(&token);) {
+        if (is_macro(token)) return std::nullopt;
+        if (token.kind == TokenKind::directive) {
+            const std::vector<Token> words = Lexer::inside(source, token);
+            if (std::any_of(words.begin(), words.end(), is_macro)) return std::nullopt;
+        }
+        append_blank(source.substr(copied, token.offset - copied), &result);
+        result += token.text;
+        copied = token.end();
+    }
+    const std::string_view rest = source.substr(copied);
+    // A comment that does not end.
+    if (const std::size_t comment = rest.rfind("/*");
+        comment != std::string_view::npos && rest.find("*/", comment + 2) == std::string_view::npos)
+        return std::nullopt;
+    append_blank(rest, &result);
+    if (!result.ends_with('\n')) result += '\n';
+    return result;
+}
+
+}  // namespace cuscope::simt

@@ -1,0 +1,148 @@
+"""Sources without a directive and without a macro. A simulated device puts them behind the header of the language, which
+it preprocesses once."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cuscope as cs
+
+# The body of `void put(int* p)`, which has to set p[0] to 47.
+BODIES = {
+    "comments": "/* p[0] = 1; */ p[0] = /* two\nlines */ 47; // p[0] = 2;",
+    "a comment behind the last line": "p[0] = 47; } // }",
+    "a comment that goes on in the next line": "p[0] = 47; // \\\n p[0] = 1;",
+    "marks of comments in strings": 'const char* s = "/*//\\"#"; p[0] = s[0];',
+    "marks of comments in characters": "p[0] = '/*' == 0 ? 1 : '/';",
+    "a raw string": 'const char* s = R"x(\n// )" /*)x"; p[0] = s[1];',
+    "a separator of digits": "p[0] = 1'000 - 953;",
+    "digraphs": "<% p<:0:> = 47; %>",
+    "a pragma": "p[0] = 0;\n#pragma unroll 5\nfor (int i = 0; i < 47; ++i) ++p[0];",
+    "a pragma with a comment": "p[0] = 0;\n#pragma unroll // 5\nfor (int i = 0; i < 47; ++i) ++p[0];",
+    "a macro of the language's header": "p[0] = INFINITY > 0.0f ? 47 : 1;",
+    "a macro of the compiler": "p[0] = __CUDACC__ ? 47 : 1;",
+    "a macro that needs the place": "\n/*\n*/\n// \\\n\np[0] = 41 + __LINE__;",
+    "the name of the file": "p[0] = __FILE__[0] == 'k' ? 47 : 1;",
+    "a joined line": "p[0] = 4\\\n7;",
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_a_source_means_the_same_with_and_without_a_preprocessor(device, body):
+    end = "" if body.endswith("// }") else "\n}"
+    source = "__global__ void put(int* p) {" + body + end
+    p = cs.zeros(1, np.int32)
+
+    cs.Module(source).put[1, 1](p)
+
+    assert p.to_host().tolist() == [47]
+
+
+@pytest.mark.host_only("NVRTC writes other messages")
+@pytest.mark.parametrize("before", ["", "const float unused = INFINITY;\n"], ids=["", "a macro"])
+def test_an_error_names_its_line_and_column(device, before):
+    line = "b */ p[0] = 1; /* c */ p[1] = missing; }"
+
+    with pytest.raises(cs.CompileError) as raised:
+        cs.Module(f"{before}__global__ void put(int* p) {{ /* a\n{line}", file_name="put.cu")
+
+    place = f"put.cu:{2 + before.count(chr(10))}:{line.index('missing') + 1}: error: "
+    assert place in str(raised.value)
+
+
+@pytest.fixture
+def preprocessed(tmp_path, monkeypatch):
+    """A function that returns how often the preprocessor ran since the last call."""
+    log, wrapper = tmp_path / "runs", tmp_path / "compiler"
+    wrapper.write_text(
+        f'#!/bin/sh\ncase " $* " in *" -E "*) echo >> "{log}";; esac\n'
+        f'exec {os.environ.get("CUSCOPE_CXX", "c++")} "$@"\n'
+    )
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("CUSCOPE_CXX", str(wrapper))
+    monkeypatch.setenv("CUSCOPE_CACHE_DIR", str(tmp_path / "cache"))
+
+    def count() -> int:
+        runs = len(log.read_text()) if log.exists() else 0
+        log.unlink(missing_ok=True)
+        return runs
+
+    return count
+
+
+@pytest.mark.host_only("NVRTC preprocesses each source")
+def test_the_header_is_preprocessed_once(device, preprocessed):
+    for number in range(3):
+        cs.Module(f"__global__ void put(int* p) {{ *p = {number}; }}")
+
+    assert preprocessed() == 1
+
+
+@pytest.mark.host_only("NVRTC preprocesses each source")
+@pytest.mark.parametrize("number", ["INT_MAX", "__LINE__", "1\n#if 0\n#endif\n"])
+def test_a_source_that_needs_it_is_preprocessed(device, preprocessed, number):
+    cs.Module("__global__ void put(int* p) { *p = 1; }")
+    preprocessed()
+
+    cs.Module(f"__global__ void put(int* p) {{ *p = {number}; }}")
+
+    assert preprocessed() == 1
+
+
+@pytest.mark.host_only("NVRTC preprocesses each source")
+def test_the_preprocessed_header_is_kept_on_disk(device, preprocessed, run_python):
+    program = "import cuscope as cs; cs.Module('__global__ void put(int* p) {{ *p = {}; }}', device=cs.Device('host:0'))"
+    first = run_python(program.format(1))
+    ran = preprocessed()
+    second = run_python(program.format(2))
+
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
+    assert (ran, preprocessed()) == (1, 0)
+
+
+@pytest.mark.host_only("NVRTC preprocesses each source")
+def test_a_damaged_copy_on_disk_is_not_used(device, preprocessed, run_python, tmp_path):
+    program = "import cuscope as cs; cs.Module('__global__ void put(int* p) {{ *p = {}; }}', device=cs.Device('host:0'))"
+    run_python(program.format(1))
+    preprocessed()
+    for path in Path(tmp_path / "cache").iterdir():
+        path.write_bytes(path.read_bytes()[:-100] + b"/" * 100)
+
+    done = run_python(program.format(2))
+
+    assert done.returncode == 0, done.stderr
+    assert preprocessed() == 1
+
+
+@pytest.mark.host_only("a GPU has no C++ library of the host")
+def test_a_kernel_may_call_a_function_of_the_hosts_library(device):
+    p = cs.zeros(1, np.int32)
+
+    cs.Module(
+        "#include <functional>\n__global__ void put(int* p) { *p = std::hash<double>()(*p + 2.0) != 0 ? 47 : 1; }"
+    ).put[1, 1](p)
+
+    assert p.to_host().tolist() == [47]
+
+
+@pytest.mark.host_only("device code has no dynamic_cast")
+def test_a_kernel_may_ask_for_the_class_of_an_object(device):
+    source = """
+    struct Base { __device__ virtual ~Base() {} };
+    struct Derived : Base { int value = 47; };
+    __global__ void put(int* p) {
+        Derived derived;
+        Base base, *first = &derived, *second = &base;
+        asm volatile("" : "+r"(first), "+r"(second));
+        *p = dynamic_cast<Derived*>(second) == nullptr ? dynamic_cast<Derived*>(first)->value : 1;
+    }
+    """
+    p = cs.zeros(1, np.int32)
+
+    cs.Module(source).put[1, 1](p)
+
+    assert p.to_host().tolist() == [47]
