@@ -4,6 +4,7 @@ it preprocesses once."""
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -22,12 +23,17 @@ BODIES = {
     "a separator of digits": "p[0] = 1'000 - 953;",
     "digraphs": "<% p<:0:> = 47; %>",
     "a pragma": "p[0] = 0;\n#pragma unroll 5\nfor (int i = 0; i < 47; ++i) ++p[0];",
+    "a pragma behind spaces": "p[0] = 0;\n  #pragma unroll 5\nfor (int i = 0; i < 47; ++i) ++p[0];",
+    "a pragma behind a comment": "p[0] = 0;\n/* a\nb */\t# pragma unroll(5)\nfor (int i = 0; i < 47; ++i) ++p[0];",
+    "a pragma in two lines": "p[0] = 0;\n#pragma unroll \\ \n5\nfor (int i = 0; i < 47; ++i) ++p[0];",
     "a pragma with a comment": "p[0] = 0;\n#pragma unroll // 5\nfor (int i = 0; i < 47; ++i) ++p[0];",
     "a macro of the language's header": "p[0] = INFINITY > 0.0f ? 47 : 1;",
     "a macro of the compiler": "p[0] = __CUDACC__ ? 47 : 1;",
     "a macro that needs the place": "\n/*\n*/\n// \\\n\np[0] = 41 + __LINE__;",
     "the name of the file": "p[0] = __FILE__[0] == 'k' ? 47 : 1;",
     "a joined line": "p[0] = 4\\\n7;",
+    "a line joined behind blanks": "p[0] = 47; // \\ \t\np[0] = 1;",
+    "letters by their numbers": "int \\u00e9 = 40; p[0] = \u00e9 + 7;",
 }
 
 
@@ -40,6 +46,44 @@ def test_a_source_means_the_same_with_and_without_a_preprocessor(device, body):
     cs.Module(source).put[1, 1](p)
 
     assert p.to_host().tolist() == [47]
+
+
+def test_a_source_may_begin_with_the_mark_of_its_encoding(device):
+    p = cs.zeros(1, np.int32)
+
+    cs.Module("\ufeff__global__ void put(int* p) { p[0] = 47; }").put[1, 1](p)
+
+    assert p.to_host().tolist() == [47]
+
+
+def test_a_kernel_may_have_a_letter_by_its_number(device):
+    p = cs.zeros(1, np.int32)
+
+    cs.Module("__global__ void put\\u00e9(int* p) { p[0] = 47; }")["put\u00e9"][1, 1](p)
+
+    assert p.to_host().tolist() == [47]
+
+
+@pytest.mark.host_only("NVRTC writes other messages")
+@pytest.mark.parametrize(
+    "keyword", ["__global__ void", "__global__  /* a\n */ void", "template <class T> __global__ void"]
+)
+def test_an_error_behind_a_keyword_names_its_column(device, keyword):
+    source = (
+        keyword
+        + " put(int* p) { exit(0); }"
+        + ("\ntemplate __global__ void put<int>(int*);" * ("T" in keyword))
+    )
+    line = source.splitlines()[keyword.count("\n")]
+
+    with pytest.raises(cs.CompileError) as raised:
+        cs.Module(source, file_name="put.cu")
+
+    place = re.search(r"put\.cu:(\d+):(\d+)", str(raised.value))
+    assert place
+    assert int(place[1]) == 1 + keyword.count("\n")
+    # GCC names the parenthesis of a call.
+    assert int(place[2]) - 1 in (line.index("exit"), line.index("(0)"))
 
 
 @pytest.mark.host_only("NVRTC writes other messages")

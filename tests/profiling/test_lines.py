@@ -215,3 +215,11 @@ def test_lines_of_headers_in_a_folder_have_their_text(tmp_path):
 
     assert profile.line(2, "scale.cuh").text == "return v * 3.0f;"
     assert profile.line(3).text == "x[threadIdx.x] = scaled(x[threadIdx.x]);"
+
+
+def test_functions_behind_the_kernel_in_its_image_are_no_part_of_it():
+    kernel = cs.Module("__global__ void twice(int* p) { int i = threadIdx.x;\np[i] = i * 2;\n}").twice
+
+    profile = kernel.profile(cs.zeros(64, np.int32), grid=1, block=32)
+
+    assert {line.number for line in profile.lines} <= {1, 2, 3}

@@ -448,7 +448,14 @@ print([int(x.to_host().sum()) for x in data], int(locked.sum()))
 def test_whole_program_is_the_same_in_every_process(device, run_python):
     outputs = set()
     for threads in ("1", "2", ""):
-        done = run_python(PROGRAM, env={"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads, "PYTHONHASHSEED": threads or "random"})
+        done = run_python(
+            PROGRAM,
+            env={
+                "OMP_NUM_THREADS": threads,
+                "OPENBLAS_NUM_THREADS": threads,
+                "PYTHONHASHSEED": threads or "random",
+            },
+        )
         assert done.returncode == 0, done.stderr
         outputs.add(done.stdout)
 

@@ -1,10 +1,13 @@
 #include "host/compiler/prelude.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
 #include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -68,13 +71,11 @@ Prelude read_prelude(std::string_view preprocessed) {
             const std::string_view name = definition.substr(0, length);
             const bool is_itself =
                 definition.size() == 2 * length + 1 && definition.substr(length + 1) == name;
-            if (is_itself) {
-                prelude.macros.erase(std::string(name));
-            } else {
-                prelude.macros.emplace(name);
-            }
+            (is_itself ? prelude.keywords : prelude.macros).emplace(name);
+            (is_itself ? prelude.macros : prelude.keywords).erase(std::string(name));
         } else if (line.starts_with(undefine)) {
             prelude.macros.erase(std::string(line.substr(undefine.size())));
+            prelude.keywords.erase(std::string(line.substr(undefine.size())));
         } else {
             prelude.text += line;
         }
@@ -98,36 +99,52 @@ std::shared_ptr<const Prelude> find_prelude(const std::string& key,
 }
 
 bool needs_no_directive(std::string_view source) {
-    // A line that goes on behind a backslash, a digraph for '#', and a place where a lexer would stop.
-    for (const std::string_view text : {std::string_view("\\\n"), std::string_view("\\\r"),
-                                        std::string_view("%:"), std::string_view("\0", 1)})
-        if (source.find(text) != std::string_view::npos) return false;
-    if (source.find('#') == std::string_view::npos) return true;
+    // A mark of the encoding, a digraph for '#', and a place where a lexer would stop.
+    if (source.starts_with("\xEF\xBB\xBF") || source.find("%:") != std::string_view::npos ||
+        source.find('\0') != std::string_view::npos)
+        return false;
+    // A line that goes on behind a backslash. Compilers also take one with blanks behind it.
+    bool has_backslash = false;
+    for (std::size_t at = 0; (at = source.find('\\', at)) != std::string_view::npos;) {
+        has_backslash = true;
+        at = source.find_first_not_of(" \t\v\f", at + 1);
+        if (at == std::string_view::npos || source[at] == '\n' || source[at] == '\r') return false;
+    }
+    if (!has_backslash && source.find('#') == std::string_view::npos) return true;
     Lexer lexer(source);
     for (Token token; lexer.next(&token);) {
-        if (token.kind == TokenKind::directive ? !is_unroll(source, token) : token.is("#")) return false;
+        if (token.kind == TokenKind::directive ? !is_unroll(source, token) : token.is("#") || token.is("\\"))
+            return false;  // a backslash outside of literals begins a letter: \u00e9
     }
     return true;
 }
 
-std::optional<std::string> preprocessed_behind(const Prelude& prelude, std::string_view source) {
+std::optional<std::string> preprocessed_behind(const Prelude& prelude, std::string_view source,
+                                               const std::string& file_name) {
     const auto is_macro = [&](const Token& token) {
         return token.is_word() &&
                (is_built_in(token.text) || prelude.macros.contains(std::string(token.text)));
     };
     std::string result;
-    result.reserve(source.size() + 1);
-    std::size_t copied = 0;
+    result.reserve(source.size() + source.size() / 2 + 1);
+    std::size_t copied = 0, line = 1, line_begin = 0;
     Lexer lexer(source);
     for (Token token; lexer.next(&token);) {
         if (is_macro(token)) return std::nullopt;
+        append_blank(source.substr(copied, token.offset - copied), &result);
+        copied = token.end();
         if (token.kind == TokenKind::directive) {
             const std::vector<Token> words = Lexer::inside(source, token);
             if (std::any_of(words.begin(), words.end(), is_macro)) return std::nullopt;
+            // A compiler of preprocessed text takes only a '#' at the begin of a line for a directive.
+            result.erase(result.find_last_not_of(" \t") + 1);
         }
-        append_blank(source.substr(copied, token.offset - copied), &result);
         result += token.text;
-        copied = token.end();
+        if (!token.is_word() || !prelude.keywords.contains(std::string(token.text))) continue;
+        // Another text will take the place of the keyword. A line of its own keeps the columns behind it.
+        for (std::size_t end; (end = source.find('\n', line_begin)) < copied; ++line) line_begin = end + 1;
+        result += "\n# " + std::to_string(line) + " " + quoted(file_name) + "\n";
+        result.append(copied - line_begin, ' ');
     }
     const std::string_view rest = source.substr(copied);
     // A comment that does not end.
@@ -137,6 +154,24 @@ std::optional<std::string> preprocessed_behind(const Prelude& prelude, std::stri
     append_blank(rest, &result);
     if (!result.ends_with('\n')) result += '\n';
     return result;
+}
+
+std::string origin_of(std::string_view preprocessed) {
+    std::set<std::string> files;
+    for (std::size_t at = 0; (at = preprocessed.find("\n# ", at)) != std::string_view::npos;) {
+        ++at;
+        const std::string_view line = preprocessed.substr(at, preprocessed.find('\n', at) - at);
+        const std::size_t open = line.find('"'), close = line.rfind('"');
+        if (open < close && line[open + 1] == '/') files.emplace(line.substr(open + 1, close - open - 1));
+    }
+    std::string origin;
+    for (const std::string& file : files) {
+        struct stat status {};
+        if (::stat(file.c_str(), &status) != 0) continue;
+        origin += file + ' ' + std::to_string(status.st_size) + ' ' + std::to_string(status.st_mtim.tv_sec) +
+                  ' ' + std::to_string(status.st_mtim.tv_nsec) + '\n';
+    }
+    return origin;
 }
 
 }  // namespace cuscope::simt

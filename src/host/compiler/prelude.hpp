@@ -16,8 +16,9 @@ inline constexpr std::string_view prelude_name = "prelude.cu";
 
 struct Prelude {
     std::string text;
-    // The macros that the header leaves, but for keywords that are macros for themselves.
-    std::unordered_set<std::string> macros;
+    // The macros that the header leaves, and among them the keywords of CUDA, which are macros for
+    // themselves.
+    std::unordered_set<std::string> macros, keywords;
 
     // The text with another name for the file that holds nothing.
     std::string of_file(const std::string& name) const;
@@ -36,6 +37,10 @@ bool needs_no_directive(std::string_view source);
 
 // The source as a preprocessor would write it behind the prelude, without comments; nothing if it uses a
 // macro.
-std::optional<std::string> preprocessed_behind(const Prelude& prelude, std::string_view source);
+std::optional<std::string> preprocessed_behind(const Prelude& prelude, std::string_view source,
+                                               const std::string& file_name);
+
+// What a kept prelude was made from, as far as the text tells: the names, sizes and times of the files in it.
+std::string origin_of(std::string_view preprocessed);
 
 }  // namespace cuscope::simt

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -140,7 +141,9 @@ Status Compilation::unfinished(const CommandResult& answer) {
 }
 
 Status Compilation::preprocess(std::string* text) {
+    const auto is_printed = [](char c) { return static_cast<unsigned char>(c) >= ' '; };
     if (!includes_ && options_.preprocessor.empty() && request_.include_paths.empty() &&
+        std::all_of(request_.file_name.begin(), request_.file_name.end(), is_printed) &&
         needs_no_directive(request_.source)) {
         if (const Status status = append_to_prelude(text); status != Status::success) return status;
     }
@@ -165,9 +168,13 @@ Status Compilation::append_to_prelude(std::string* text) {
     for (const std::string& flag : compiler_flags(compiler_)) arguments.push_back(flag);
     std::string key = "prelude 1\n" + headers_digest(headers_) + "\n" + compiler_.version;
     for (const std::string& argument : arguments) key.append("\n").append(argument);
+    // These folders come before the system's.
+    for (const char* variable : {"CPATH", "CPLUS_INCLUDE_PATH"})
+        if (const char* folders = std::getenv(variable)) key.append("\n").append(folders);
     Status status = Status::success;
     const auto make = [&]() -> std::optional<Prelude> {
-        if (const auto kept = request_.use_cache ? cache_load(key) : std::nullopt)
+        if (const auto kept = request_.use_cache ? cache_load(key) : std::nullopt;
+            kept && kept->log == origin_of(kept->image))
             return read_prelude(kept->image);
         const std::string output = directory_->path() + "/prelude.ii";
         if (!write_file(directory_->path() + "/" + std::string(prelude_name), "")) return std::nullopt;
@@ -176,12 +183,14 @@ Status Compilation::append_to_prelude(std::string* text) {
         status = unfinished(answer);
         CompileResult made;
         if (status != Status::success || !answer.ok() || !read_file(output, &made.image)) return std::nullopt;
+        made.log = origin_of(made.image);
         if (request_.use_cache) cache_store(key, made);
         return read_prelude(made.image);
     };
     const std::shared_ptr<const Prelude> prelude = find_prelude(key, make);
     if (prelude == nullptr) return status;
-    if (const auto behind = preprocessed_behind(*prelude, with_space_behind_linkage(request_.source)))
+    const std::string source = with_space_behind_linkage(request_.source);
+    if (const auto behind = preprocessed_behind(*prelude, source, request_.file_name))
         *text = prelude->of_file(source_name_) + "# 1 " + quoted(request_.file_name) + "\n" + *behind;
     return Status::success;
 }

@@ -290,7 +290,8 @@ class Reader {
             return false;
         }
         if (line.word.front() == '.') {
-            if (starts(line.word, ".section") || line.word == ".text") {
+            // The last one ends a function. The next function may have no hook.
+            if (starts(line.word, ".section") || line.word == ".text" || line.word == ".size") {
                 start();
                 end_block();
                 place_ = none;
