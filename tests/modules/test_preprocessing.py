@@ -141,7 +141,7 @@ def test_the_header_is_preprocessed_once(device, preprocessed):
 
 
 @pytest.mark.host_only("NVRTC preprocesses each source")
-@pytest.mark.parametrize("number", ["INT_MAX", "__LINE__", "1\n#if 0\n#endif\n"])
+@pytest.mark.parametrize("number", ["INT_MAX", "__LINE__", "1\n#if 0\n#endif\n", "1 /* ??/ */"])
 def test_a_source_that_needs_it_is_preprocessed(device, preprocessed, number):
     cs.Module("__global__ void put(int* p) { *p = 1; }")
     preprocessed()

@@ -99,9 +99,9 @@ std::shared_ptr<const Prelude> find_prelude(const std::string& key,
 }
 
 bool needs_no_directive(std::string_view source) {
-    // A mark of the encoding, a digraph for '#', and a place where a lexer would stop.
+    // A mark of the encoding, a digraph for '#', a trigraph, and a place where a lexer would stop.
     if (source.starts_with("\xEF\xBB\xBF") || source.find("%:") != std::string_view::npos ||
-        source.find('\0') != std::string_view::npos)
+        source.find("??") != std::string_view::npos || source.find('\0') != std::string_view::npos)
         return false;
     // A line that goes on behind a backslash. Compilers also take one with blanks behind it.
     bool has_backslash = false;
