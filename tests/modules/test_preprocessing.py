@@ -176,6 +176,23 @@ def test_a_damaged_copy_on_disk_is_not_used(device, preprocessed, run_python, tm
     assert preprocessed() == 1
 
 
+@pytest.mark.host_only("NVRTC preprocesses each source")
+def test_a_changed_header_of_the_system_is_preprocessed_again(device, preprocessed, run_python, tmp_path):
+    program = "import cuscope as cs; cs.Module('__global__ void put(int* p) {{ *p = {}; }}', device=cs.Device('host:0'))"
+    header = tmp_path / "string.h"
+    header.write_text("#include_next <string.h>\n")
+    environment = {"CPATH": str(tmp_path)}
+    run_python(program.format(1), env=environment)
+    preprocessed()
+    run_python(program.format(2), env=environment)
+    unchanged = preprocessed()
+    header.write_text("#include_next <string.h>\n#define VALUE 47\n")
+
+    run_python(program.format(3), env=environment)
+
+    assert (unchanged, preprocessed()) == (0, 1)
+
+
 @pytest.mark.host_only("a GPU has no C++ library of the host")
 def test_a_kernel_may_call_a_function_of_the_hosts_library(device):
     p = cs.zeros(1, np.int32)

@@ -16,8 +16,7 @@ inline constexpr std::string_view prelude_name = "prelude.cu";
 
 struct Prelude {
     std::string text;
-    // The macros that the header leaves, and among them the keywords of CUDA, which are macros for
-    // themselves.
+    // The macros that the header leaves. Those that are macros for themselves are CUDA's keywords.
     std::unordered_set<std::string> macros, keywords;
 
     // The text with another name for the file that holds nothing.
