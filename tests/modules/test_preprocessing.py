@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -193,15 +194,54 @@ def test_a_changed_header_of_the_system_is_preprocessed_again(device, preprocess
     assert (unchanged, preprocessed()) == (0, 1)
 
 
+CALL_OF_THE_LIBRARY = """
+    #include <functional>
+    __global__ void put(int* p) { *p = std::hash<double>()(*p + 2.0) != 0 ? 47 : 1; }
+"""
+
+
 @pytest.mark.host_only("a GPU has no C++ library of the host")
-def test_a_kernel_may_call_a_function_of_the_hosts_library(device):
+@pytest.mark.parametrize("linker", ["", "gold", "lld"])
+def test_a_kernel_may_call_a_function_of_the_hosts_library(device, linker, tmp_path, monkeypatch):
+    if linker:
+        if not shutil.which(f"ld.{linker}"):
+            pytest.skip(f"there is no {linker} on this machine")
+        wrapper = tmp_path / "compiler"
+        compiler = os.environ.get("CUSCOPE_CXX", "c++")
+        wrapper.write_text(
+            f'#!/bin/sh\ncase "$*" in *-shared*) exec {compiler} -fuse-ld={linker} "$@";; esac\nexec {compiler} "$@"\n'
+        )
+        wrapper.chmod(0o755)
+        monkeypatch.setenv("CUSCOPE_CXX", str(wrapper))
     p = cs.zeros(1, np.int32)
 
-    cs.Module(
-        "#include <functional>\n__global__ void put(int* p) { *p = std::hash<double>()(*p + 2.0) != 0 ? 47 : 1; }"
-    ).put[1, 1](p)
+    cs.Module(CALL_OF_THE_LIBRARY, cache=False).put[1, 1](p)
 
     assert p.to_host().tolist() == [47]
+
+
+@pytest.mark.host_only("a GPU's compiler links no library")
+@pytest.mark.parametrize(
+    ("source", "links"),
+    [
+        ("__global__ void put(int* p) { *p = 1; }", [False]),
+        ("#include <iostream>\n__global__ void put(int* p) { *p = 1; }", [True]),
+        (CALL_OF_THE_LIBRARY, [False, True]),
+    ],
+    ids=["a kernel", "a file of a program", "a call"],
+)
+def test_the_linker_reads_the_cpp_library_if_it_is_needed(device, tmp_path, monkeypatch, source, links):
+    log, wrapper = tmp_path / "links", tmp_path / "compiler"
+    wrapper.write_text(
+        f'#!/bin/sh\ncase "$*" in *-shared*) echo "$*" >> "{log}";; esac\n'
+        f'exec {os.environ.get("CUSCOPE_CXX", "c++")} "$@"\n'
+    )
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("CUSCOPE_CXX", str(wrapper))
+
+    cs.Module(source, cache=False)
+
+    assert ["-lstdc++" in line for line in log.read_text().splitlines()] == links
 
 
 @pytest.mark.host_only("device code has no dynamic_cast")

@@ -48,6 +48,7 @@ class Compilation {
     std::string key() const;
     Status prepare();
     Status preprocess(std::string* text);
+    // Leaves `text` empty if the source uses a macro, or if there is no prelude.
     Status append_to_prelude(std::string* text);
     Status build(const Rewritten& rewritten, const std::vector<std::string>& instances, std::string* image);
     Status build_hooks(std::string* object);

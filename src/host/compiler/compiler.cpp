@@ -175,10 +175,10 @@ Status Compilation::build(const Rewritten& rewritten, const std::vector<std::str
             log_ += clean_log(answer.output, headers_);
             break;
         }
-        // GNU ld and gold say "undefined reference", lld says "undefined symbol".
-        lacks_functions_ = answer.output.find("undefined reference to `") != std::string::npos;
-        if (!with_standard_library &&
-            (lacks_functions_ || answer.output.find("undefined symbol") != std::string::npos)) {
+        // The words of GNU ld and gold, and of lld.
+        lacks_functions_ = answer.output.find("undefined reference to ") != std::string::npos ||
+                           answer.output.find("undefined symbol: ") != std::string::npos;
+        if (lacks_functions_ && !with_standard_library) {
             with_standard_library = true;
             continue;
         }

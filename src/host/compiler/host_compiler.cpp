@@ -234,7 +234,8 @@ std::vector<std::string> link_flags(bool with_standard_library) {
     if (with_standard_library) {
         flags.emplace_back("-lstdc++");
     } else {
-        // What describes a type for typeid() points to these. Only functions of the library read them.
+        // The description of a type for typeid() points to one of these tables. Only functions of the library
+        // read the tables.
         for (const char* name : {"119__pointer", "120__function", "117__class", "120__si_class"})
             flags.push_back("-Wl,--defsym=_ZTVN10__cxxabiv" + std::string(name) + "_type_infoE=0");
     }

@@ -29,8 +29,7 @@ std::vector<std::string> compiler_flags(const HostCompiler& compiler);
 // In addition, for one kind of image. Images that are not plain call a hook at each memory access. Images
 // that count or time also call one at the start of each basic block, and do not merge or split accesses.
 // Images that check also call one where an index is not below the size of its array. With `device_debug`,
-// plain images are not optimised. The other kinds stay optimised: a device's counts and times are those of
-// optimised code.
+// plain images are not optimised. The other kinds stay optimised, because a device runs optimised code.
 std::vector<std::string> image_flags(const HostCompiler& compiler, ImageKind kind, bool device_debug);
 // Empty if the compiler can compile images that are not plain, else the reason why it cannot.
 std::string instrumentation_problem(const HostCompiler& compiler);

@@ -22,10 +22,9 @@ constexpr std::array<std::string_view, 12> built_in_macros = {
     "__FILE__",      "__FILE_NAME__", "__LINE__", "__BASE_FILE__", "__INCLUDE_LEVEL__", "__COUNTER__",
     "__TIMESTAMP__", "__DATE__",      "__TIME__", "_Pragma",       "__VA_ARGS__",       "__VA_OPT__",
 };
-constexpr std::string_view tests = "__has_";  // __has_include, __has_builtin, ...
 
 bool is_built_in(std::string_view word) {
-    return word.starts_with(tests) ||
+    return word.starts_with("__has_") ||  // __has_include, __has_builtin, ...
            std::find(built_in_macros.begin(), built_in_macros.end(), word) != built_in_macros.end();
 }
 

@@ -16,8 +16,8 @@ inline constexpr std::string_view prelude_name = "prelude.cu";
 
 struct Prelude {
     std::string text;
-    // The macros that the header leaves. Those that are macros for themselves are CUDA's keywords.
-    std::unordered_set<std::string> macros, keywords;
+    std::unordered_set<std::string> macros;    // that the header defines, without the keywords
+    std::unordered_set<std::string> keywords;  // of CUDA: the header defines each as itself
 
     // The text with another name for the file that holds nothing.
     std::string of_file(const std::string& name) const;
@@ -39,7 +39,8 @@ bool needs_no_directive(std::string_view source);
 std::optional<std::string> preprocessed_behind(const Prelude& prelude, std::string_view source,
                                                const std::string& file_name);
 
-// What a kept prelude was made from, as far as the text tells: the names, sizes and times of the files in it.
+// The names, sizes and times of the files that a preprocessed text names. They tell whether a kept prelude is
+// still the text that the preprocessor would write.
 std::string origin_of(std::string_view preprocessed);
 
 }  // namespace cuscope::simt

@@ -161,7 +161,6 @@ Status Compilation::preprocess(std::string* text) {
     return Status::success;
 }
 
-// Leaves `text` empty if the source uses a macro, or if there is no prelude.
 Status Compilation::append_to_prelude(std::string* text) {
     std::vector<std::string> arguments = language();
     arguments.insert(arguments.end(), {"-I" + headers_ + "/cuscope_simt/compat", "-isystem", headers_, "-w"});
@@ -183,7 +182,7 @@ Status Compilation::append_to_prelude(std::string* text) {
         status = unfinished(answer);
         CompileResult made;
         if (status != Status::success || !answer.ok() || !read_file(output, &made.image)) return std::nullopt;
-        made.log = origin_of(made.image);
+        made.log = origin_of(made.image);  // a prelude has no log
         if (request_.use_cache) cache_store(key, made);
         return read_prelude(made.image);
     };

@@ -139,7 +139,7 @@ bool read_file(const std::string& path, std::string* text) {
     std::ifstream file(path, std::ios::binary);
     if (!file) return false;
     text->clear();
-    // An iterator over the characters would take ten times as long.
+    // An iterator over the characters takes three times as long.
     for (char part[65536]; file.read(part, sizeof part), file.gcount() > 0;)
         text->append(part, static_cast<std::size_t>(file.gcount()));
     return !file.bad();

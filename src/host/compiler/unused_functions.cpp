@@ -26,8 +26,8 @@ struct Function {
     bool used = false;
 };
 
-// Of the headers that the language's header includes, those that declare functions by the hundred. None of
-// them has a class, whose functions a source calls without their names.
+// Is this a header of the C library, or its C++ version, that declares functions by the hundred? These
+// headers have no class, whose functions a source calls without their names.
 bool is_library_header(std::string_view quoted_name_and_flags) {
     const std::size_t close = quoted_name_and_flags.rfind('"');
     if (quoted_name_and_flags.substr(close).find(" 3") == std::string_view::npos) return false;

@@ -9,9 +9,9 @@
 
 namespace cuscope::simt {
 
-// The preprocessed and rewritten source without the functions whose names the rest of the text does not have:
-// those of the headers in `folder` (marked CUSCOPE_INLINE), and those of <math.h>, <stdlib.h> and <string.h>
-// and their C++ versions. All other code keeps its line numbers.
+// The preprocessed and rewritten source without the functions of two kinds of headers whose names the rest of
+// the text does not have: the headers in `folder`, where the mark is CUSCOPE_INLINE, and <math.h>, <stdlib.h>
+// and <string.h> with their C++ versions. All other code keeps its line numbers.
 std::string without_unused_functions(std::string_view text, const std::string& folder);
 
 }  // namespace cuscope::simt

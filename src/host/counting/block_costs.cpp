@@ -290,7 +290,7 @@ class Reader {
             return false;
         }
         if (line.word.front() == '.') {
-            // The last one ends a function. The next function may have no hook.
+            // .size ends a function. The next function may have no hook.
             if (starts(line.word, ".section") || line.word == ".text" || line.word == ".size") {
                 start();
                 end_block();
