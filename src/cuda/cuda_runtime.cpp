@@ -191,7 +191,7 @@ Status CudaRuntime::device_can_access_peer(int* can_access, int device, int peer
 }
 
 Status CudaRuntime::device_enable_peer_access(int peer, unsigned flags) {
-    return make([&] { return cudaDeviceEnablePeerAccess(peer, flags); });
+    return make_unsafe([&] { return cudaDeviceEnablePeerAccess(peer, flags); });
 }
 
 Status CudaRuntime::device_disable_peer_access(int peer) {
@@ -204,7 +204,7 @@ Status CudaRuntime::device_get_limit(std::size_t* value, Limit limit) {
 }
 
 Status CudaRuntime::device_set_limit(Limit limit, std::size_t value) {
-    return make([&] { return cudaDeviceSetLimit(static_cast<cudaLimit>(limit), value); });
+    return make_unsafe([&] { return cudaDeviceSetLimit(static_cast<cudaLimit>(limit), value); });
 }
 
 Status CudaRuntime::device_get_stream_priority_range(int* least, int* greatest) {

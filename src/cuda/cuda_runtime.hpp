@@ -62,6 +62,11 @@ class CudaRuntime final : public Runtime {
         const StreamUse use(native(stream));
         return make(std::forward<Call>(call));
     }
+    template <class Call>
+    Status make_unsafe(Call&& call) {
+        const UnsafeCall unsafe;
+        return make(std::forward<Call>(call));
+    }
     // Makes the library's own blocking call after a wait that returned `waited`: see driver/wait.hpp.
     template <class Call>
     Status make_after_wait(cudaError_t waited, Call&& call) {
@@ -83,6 +88,16 @@ class CudaRuntime final : public Runtime {
     // must not?
     bool would_wait(bool all_devices = false) {
         return NoWait::active() && !forked_after_use() && !streams_.idle(all_devices);
+    }
+    // For unsafe calls that release memory or code, and so wait for all work of the device.
+    enum class WaitsFor { this_device, all_devices };
+    template <class Call>
+    Status make_release(WaitsFor devices, Call&& call) {
+        if (would_wait(devices == WaitsFor::all_devices)) return Status::not_ready;
+        const UnsafeCall unsafe;
+        // True if a capture has begun since would_wait().
+        if (NoWait::active() && captures_underway > 0) return Status::not_ready;
+        return make(std::forward<Call>(call));
     }
     Status answered(Status status) { return status == Status::success ? status : failed(status); }
 

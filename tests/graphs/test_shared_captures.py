@@ -91,3 +91,70 @@ def test_a_stream_that_is_collected_in_a_host_function_ends_its_capture_later(de
     cs.zeros(32, np.int32)
 
     device.synchronize()
+
+
+@pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
+def test_a_capture_goes_on_when_another_thread_page_locks_memory_for_a_moment(device, mode):
+    stream, x = cs.Stream(), cs.zeros(32, np.int32)
+    closed = []
+
+    def page_lock():
+        with cs.register(np.zeros(1024, np.int32)) as registration:
+            pass
+        closed.append(registration.closed)
+
+    other = threading.Thread(target=page_lock)
+    with stream.capture(mode) as graph:
+        other.start()
+        other.join()
+        x.fill(1)
+
+    assert closed == [True]
+    assert len(graph.nodes) == 1
+
+
+# The driver ended the process with a SIGSEGV if a capture ended while another thread's call invalidated it.
+@pytest.mark.subprocess
+@pytest.mark.own_process
+def test_captures_that_other_threads_invalidate_end_with_an_error(device, run_python):
+    done = run_python("""
+        import os, threading
+        import numpy as np
+        import cuscope as cs
+        from cuscope import _core
+
+        device = cs.Device(os.environ["CUSCOPE_DEVICE"])
+        raw = _core.contract(device.name)  # its allocations invalidate captures; those of the package do not
+        x = cs.zeros(32, np.int32)
+        outcomes = set()
+
+        def capture():
+            with device:
+                stream = cs.Stream()
+                for _ in range(1000):
+                    try:
+                        with stream.capture("global"):
+                            x.fill(1, stream=stream)
+                        outcomes.add("captured")
+                    except cs.CaptureError as error:
+                        outcomes.add(error.name)
+
+        def allocate():
+            with device:
+                while any(thread.is_alive() for thread in capturing):
+                    status, pointer = raw.host_alloc(4096, 0)
+                    while status == "cudaSuccess" and raw.free_host(pointer) != "cudaSuccess":
+                        pass
+
+        capturing = [threading.Thread(target=capture) for _ in range(2)]
+        allocating = [threading.Thread(target=allocate) for _ in range(3)]
+        for thread in capturing + allocating:
+            thread.start()
+        for thread in capturing + allocating:
+            thread.join()
+        print(sorted(outcomes))
+    """)
+
+    assert done.returncode == 0, done.stderr
+    assert "captured" in done.stdout
+    assert "cudaErrorStreamCaptureInvalidated" in done.stdout

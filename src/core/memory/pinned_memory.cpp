@@ -150,6 +150,7 @@ void PinnedMemory::unregister() {
                 on.check_wait(on.runtime().stream_synchronize(stream->handle()), "cudaStreamSynchronize");
             }
             const DeviceScope scope(*device_);
+            const RelaxedCapture relaxed(*device_);
             device_->check_wait(device_->runtime().host_unregister(pointer_), "cudaHostUnregister");
         }
     } catch (...) {

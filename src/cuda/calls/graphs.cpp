@@ -140,7 +140,9 @@ Status CudaRuntime::thread_exchange_stream_capture_mode(CaptureMode* mode) {
     if (mode == nullptr) return failed(Status::invalid_value);
     auto real = static_cast<cudaStreamCaptureMode>(*mode);
     const Status status = make([&] { return cudaThreadExchangeStreamCaptureMode(&real); });
-    if (status == Status::success) *mode = static_cast<CaptureMode>(real);
+    if (status != Status::success) return status;
+    is_relaxed = *mode == CaptureMode::relaxed;
+    *mode = static_cast<CaptureMode>(real);
     return status;
 }
 

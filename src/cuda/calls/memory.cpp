@@ -1,17 +1,17 @@
 // Allocations of device, host and managed memory.
 #include "cuda/cuda_runtime.hpp"
+#include "cuda/driver/wait.hpp"
 #include "cuda/handles.hpp"
 
 namespace cuscope::cuda {
 Status CudaRuntime::malloc(void** pointer, std::size_t bytes) {
     clear(pointer);
-    const Status status = make([&] { return cudaMalloc(pointer, bytes); });
+    const Status status = make_unsafe([&] { return cudaMalloc(pointer, bytes); });
     return status == Status::memory_allocation ? out_of_memory("device", bytes) : status;
 }
 
 Status CudaRuntime::free(void* pointer) {
-    if (would_wait()) return Status::not_ready;
-    return make([&] { return cudaFree(pointer); });
+    return make_release(WaitsFor::this_device, [&] { return cudaFree(pointer); });
 }
 
 Status CudaRuntime::malloc_async(void** pointer, std::size_t bytes, StreamHandle stream) {
@@ -26,13 +26,12 @@ Status CudaRuntime::free_async(void* pointer, StreamHandle stream) {
 
 Status CudaRuntime::host_alloc(void** pointer, std::size_t bytes, unsigned flags) {
     clear(pointer);
-    const Status status = make([&] { return cudaHostAlloc(pointer, bytes, flags); });
+    const Status status = make_unsafe([&] { return cudaHostAlloc(pointer, bytes, flags); });
     return status == Status::memory_allocation ? out_of_memory("page-locked host", bytes) : status;
 }
 
 Status CudaRuntime::free_host(void* pointer) {
-    if (would_wait(true)) return Status::not_ready;
-    return make([&] { return cudaFreeHost(pointer); });
+    return make_release(WaitsFor::all_devices, [&] { return cudaFreeHost(pointer); });
 }
 
 Status CudaRuntime::host_get_flags(unsigned* flags, void* pointer) {
@@ -48,14 +47,14 @@ Status CudaRuntime::host_get_device_pointer(void** device_pointer, void* host_po
 Status CudaRuntime::malloc_pitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
     clear(pointer);
     clear(pitch);
-    const Status status = make([&] { return cudaMallocPitch(pointer, pitch, width, height); });
+    const Status status = make_unsafe([&] { return cudaMallocPitch(pointer, pitch, width, height); });
     return status == Status::memory_allocation ? out_of_memory("device", width * height) : status;
 }
 
 Status CudaRuntime::malloc_3d(PitchedPointer* pitched, Extent extent) {
     clear(pitched);
     cudaPitchedPtr real{};
-    const Status status = make([&] {
+    const Status status = make_unsafe([&] {
         return cudaMalloc3D(pitched != nullptr ? &real : nullptr,
                             {extent.width, extent.height, extent.depth});
     });
@@ -67,17 +66,21 @@ Status CudaRuntime::malloc_3d(PitchedPointer* pitched, Extent extent) {
 
 Status CudaRuntime::malloc_managed(void** pointer, std::size_t bytes, unsigned flags) {
     clear(pointer);
-    const Status status = make([&] { return cudaMallocManaged(pointer, bytes, flags); });
+    const Status status = make_unsafe([&] { return cudaMallocManaged(pointer, bytes, flags); });
     return status == Status::memory_allocation ? out_of_memory("managed", bytes) : status;
 }
 
 Status CudaRuntime::host_register(void* pointer, std::size_t bytes, unsigned flags) {
-    return make([&] { return cudaHostRegister(pointer, bytes, flags); });
+    return make_unsafe([&] { return cudaHostRegister(pointer, bytes, flags); });
 }
 
 Status CudaRuntime::host_unregister(void* pointer) {
-    if (would_wait(true)) return Status::not_ready;
-    return make([&] { return cudaHostUnregister(pointer); });
+    // Waits first in a way that Ctrl-C can end and that lets captures begin and end.
+    if (!NoWait::active() && !forked_after_use() && !streams_.idle(true)) {
+        const RelaxedThread relaxed;
+        if (cuda::wait_beside_captures(streams_) == cudaErrorNotReady) return Status::not_ready;
+    }
+    return make_release(WaitsFor::all_devices, [&] { return cudaHostUnregister(pointer); });
 }
 
 Status CudaRuntime::mem_prefetch_async(const void* pointer, std::size_t bytes, MemLocation location,

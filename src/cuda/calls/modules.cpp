@@ -70,8 +70,7 @@ Status CudaRuntime::library_load_data(LibraryHandle* library, const void* image,
 }
 
 Status CudaRuntime::library_unload(LibraryHandle library) {
-    if (would_wait()) return Status::not_ready;
-    return make([&] { return cudaLibraryUnload(native(library)); });
+    return make_release(WaitsFor::this_device, [&] { return cudaLibraryUnload(native(library)); });
 }
 
 Status CudaRuntime::library_get_kernel(KernelHandle* kernel, LibraryHandle library,

@@ -48,21 +48,23 @@ Status CudaRuntime::mem_pool_create(MemPoolHandle* pool, const MemPoolProperties
 }
 
 Status CudaRuntime::mem_pool_destroy(MemPoolHandle pool) {
-    if (would_wait()) return Status::not_ready;  // it unmaps memory, like cudaFree
-    const PoolChange change;
-    return make([&] { return pools_.keep(native(pool)); });
+    // It unmaps memory, like cudaFree.
+    return make_release(WaitsFor::this_device, [&] {
+        const PoolChange change;
+        return pools_.keep(native(pool));
+    });
 }
 
 Status CudaRuntime::mem_pool_get_attribute(MemPoolHandle pool, MemPoolAttribute attribute,
                                            std::uint64_t* value) {
     clear(value);
     if (value == nullptr || !is_switch(attribute)) {
-        return make([&] {
+        return make_unsafe([&] {
             return cudaMemPoolGetAttribute(native(pool), static_cast<cudaMemPoolAttr>(attribute), value);
         });
     }
     int number = 0;
-    const Status status = make([&] {
+    const Status status = make_unsafe([&] {
         return cudaMemPoolGetAttribute(native(pool), static_cast<cudaMemPoolAttr>(attribute), &number);
     });
     *value = static_cast<std::uint64_t>(number);
@@ -73,14 +75,14 @@ Status CudaRuntime::mem_pool_set_attribute(MemPoolHandle pool, MemPoolAttribute 
                                            std::uint64_t value) {
     int number = static_cast<int>(value);
     void* const passed = is_switch(attribute) ? static_cast<void*>(&number) : static_cast<void*>(&value);
-    return make([&] {
+    return make_unsafe([&] {
         return cudaMemPoolSetAttribute(native(pool), static_cast<cudaMemPoolAttr>(attribute), passed);
     });
 }
 
 Status CudaRuntime::mem_pool_trim_to(MemPoolHandle pool, std::size_t bytes) {
     const PoolChange change;
-    return make([&] { return cudaMemPoolTrimTo(native(pool), bytes); });
+    return make_unsafe([&] { return cudaMemPoolTrimTo(native(pool), bytes); });
 }
 
 Status CudaRuntime::mem_pool_set_access(MemPoolHandle pool, const MemAccessDescription* descriptions,
@@ -90,7 +92,7 @@ Status CudaRuntime::mem_pool_set_access(MemPoolHandle pool, const MemAccessDescr
         real[i].location = native(descriptions[i].location);
         real[i].flags = static_cast<cudaMemAccessFlags>(descriptions[i].flags);
     }
-    return make([&] {
+    return make_unsafe([&] {
         const cudaError_t set =
             cudaMemPoolSetAccess(native(pool), descriptions != nullptr ? real.data() : nullptr, count);
         for (std::size_t i = 0; set == cudaSuccess && i < real.size(); ++i) {
@@ -105,7 +107,7 @@ Status CudaRuntime::mem_pool_get_access(MemAccess* flags, MemPoolHandle pool, Me
     clear(flags);
     cudaMemAccessFlags found = cudaMemAccessFlagsProtNone;
     cudaMemLocation real = location != nullptr ? native(*location) : cudaMemLocation{};
-    const Status status = make([&] {
+    const Status status = make_unsafe([&] {
         return cudaMemPoolGetAccess(flags != nullptr ? &found : nullptr, native(pool),
                                     location != nullptr ? &real : nullptr);
     });

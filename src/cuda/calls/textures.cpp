@@ -61,7 +61,7 @@ Status CudaRuntime::malloc_array(ArrayHandle* array, const ChannelFormat* format
                                  std::size_t height, unsigned flags) {
     clear(array);
     const cudaChannelFormatDesc real = format != nullptr ? native(*format) : cudaChannelFormatDesc{};
-    const Status status = make([&] {
+    const Status status = make_unsafe([&] {
         return cudaMallocArray(cuda::native(array), format != nullptr ? &real : nullptr, width, height,
                                flags);
     });
@@ -74,15 +74,14 @@ Status CudaRuntime::malloc_3d_array(ArrayHandle* array, const ChannelFormat* for
                                     unsigned flags) {
     clear(array);
     const cudaChannelFormatDesc real = format != nullptr ? native(*format) : cudaChannelFormatDesc{};
-    return make([&] {
+    return make_unsafe([&] {
         return cudaMalloc3DArray(cuda::native(array), format != nullptr ? &real : nullptr,
                                  {extent.width, extent.height, extent.depth}, flags);
     });
 }
 
 Status CudaRuntime::free_array(ArrayHandle array) {
-    if (would_wait()) return Status::not_ready;
-    return make([&] { return cudaFreeArray(cuda::native(array)); });
+    return make_release(WaitsFor::this_device, [&] { return cudaFreeArray(cuda::native(array)); });
 }
 
 Status CudaRuntime::array_get_info(ChannelFormat* format, Extent* extent, unsigned* flags,
@@ -102,15 +101,14 @@ Status CudaRuntime::malloc_mipmapped_array(MipmappedArrayHandle* array, const Ch
                                            Extent extent, unsigned levels, unsigned flags) {
     clear(array);
     const cudaChannelFormatDesc real = format != nullptr ? native(*format) : cudaChannelFormatDesc{};
-    return make([&] {
+    return make_unsafe([&] {
         return cudaMallocMipmappedArray(cuda::native(array), format != nullptr ? &real : nullptr,
                                         {extent.width, extent.height, extent.depth}, levels, flags);
     });
 }
 
 Status CudaRuntime::free_mipmapped_array(MipmappedArrayHandle array) {
-    if (would_wait()) return Status::not_ready;
-    return make([&] { return cudaFreeMipmappedArray(cuda::native(array)); });
+    return make_release(WaitsFor::this_device, [&] { return cudaFreeMipmappedArray(cuda::native(array)); });
 }
 
 Status CudaRuntime::get_mipmapped_array_level(ArrayHandle* level, MipmappedArrayHandle array,

@@ -78,17 +78,22 @@ CallPlace* take_call_place() {
 void wait_outside(CallPlace& place) {
     constexpr milliseconds patience(2);
     constexpr milliseconds most = 2 * longest;
-    const WithoutInterpreter released;
     const Clock::time_point start = Clock::now();
-    for (;;) {
+    const auto may_enter = [&] {
         const GateState state = gate.load(std::memory_order_seq_cst);
-        if (state == GateState::open || forked_after_use())
-            return;  // the child lacks the thread that closed it
-        if (Clock::now() - start > (state == GateState::closing ? patience : most)) return;
+        if (state == GateState::open || forked_after_use()) return true;  // a child lacks the closing thread
+        return Clock::now() - start > (state == GateState::closing ? patience : most);
+    };
+    do {
         place.depth.store(0, std::memory_order_seq_cst);
-        pause(start);
+        {
+            // Taken back outside the gate: that may take milliseconds.
+            const WithoutInterpreter released;
+            do pause(start);
+            while (!may_enter());
+        }
         place.depth.exchange(1, std::memory_order_seq_cst);
-    }
+    } while (!may_enter());
 }
 
 }  // namespace detail

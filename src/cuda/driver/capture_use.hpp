@@ -4,6 +4,7 @@
 //   the device's blocking streams, while another thread ends one of these captures.
 // - One thread adds a node to a capture while another thread adds to it, ends it or invalidates it.
 // - A capture begins or ends while another thread makes a call in any stream.
+// - A capture ends while another thread makes a call that invalidates it: see UnsafeCall.
 // - Two threads are inside cuStreamSynchronize, which also returns pool memory: each waits for a lock of the
 //   driver that the other holds.
 // - Probably: graphs, which may own memory, are created or destroyed during a cuStreamSynchronize.
@@ -77,6 +78,22 @@ class CaptureChange {
     std::optional<InsideDriver> inside_;
     std::optional<GraphUse> graphs_;
     std::optional<AloneInDriver> alone_;
+};
+
+// True if this thread's capture mode is relaxed: its unsafe calls invalidate no capture.
+inline thread_local bool is_relaxed = false;
+
+// Exists during a call that CUDA names potentially unsafe in a capture (cudaThreadExchangeStreamCaptureMode):
+// it allocates or releases memory, or changes the device. Unless the thread's mode is relaxed, such a call
+// looks into the captures of other threads and invalidates them.
+class UnsafeCall {
+  public:
+    UnsafeCall() {
+        if (!is_relaxed) change_.emplace(CaptureChange::Unless::nothing_is_captured);
+    }
+
+  private:
+    std::optional<CaptureChange> change_;
 };
 
 // Exists during a blocking library call that has nothing left to wait for but returns pool memory to the
