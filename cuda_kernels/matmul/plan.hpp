@@ -50,15 +50,19 @@ inline double cost(const Instance& i, const Shape& shape, const Device& device) 
         work += 0.7 * static_cast<double>(shape.m + shape.n);
     }
     if (i.planes) work += 0.075 * element(i.in)->size * static_cast<double>(shape.m + shape.n);
-    // Without clusters, blocks read more than the second-level cache gives once A and B do not fit into it.
-    const double bytes = (static_cast<double>(shape.m) + static_cast<double>(shape.n)) *
-                         static_cast<double>(shape.k) * static_cast<double>(shape.batch) *
-                         element(i.in)->size;
     if (!i.boxes) return work;
     // These blocks start later: at n = 256 on an H200, by 2 microseconds in comparison with rung 09. 1.5 of
     // them, in multiplications for one step of k. Blocks with several tiles make up for it.
     const double start = each > 1 ? 0 : 2.1e6 / static_cast<double>(shape.k);
-    return start + (i.cluster == 1 && bytes > 100e6 ? 1.1 * work : work);
+    if (i.cluster > 1) return start + work;
+    // Without clusters, each block loads all of its columns of B. That takes longer if the rows of B do not
+    // begin at multiples of 32 bytes, a sector of the cache, and if A and B do not fit into the second-level
+    // cache.
+    const double size = element(i.in)->size;
+    const double bytes = (static_cast<double>(shape.m) + static_cast<double>(shape.n)) *
+                         static_cast<double>(shape.k) * static_cast<double>(shape.batch) * size;
+    const bool between_sectors = shape.n * element(i.in)->size % 32 > 0;
+    return start + work * (between_sectors ? 1.3 : bytes > 100e6 ? 1.1 : 1);
 }
 
 // Which operands can be read 16 bytes at a time as they are?
@@ -294,9 +298,16 @@ inline Choice choose_without_copies(const Shape& shape, std::string_view in, std
             continue;
         if (i.most_rows > 0 && shape.m > i.most_rows) continue;
         // Tiles of few rows that take turns on a multiprocessor are fast only where the memory is the limit.
-        if (i.follows && i.slab_seconds > 0 && shape.m > 4 * i.tile_m &&
-            i.blocks(shape.m, shape.n) * shape.batch > device.multiprocessors)
+        // If one row of tiles of 64 rows is enough, rung 09 has smaller tiles that are faster then, because a
+        // multiprocessor holds four of them.
+        const long long blocks = i.blocks(shape.m, shape.n) * shape.batch;
+        const bool one_row = shape.m > 32 && shape.m <= 64;
+        if (i.follows && i.slab_seconds > 0 &&
+            ((shape.m > 4 * i.tile_m && blocks > device.multiprocessors) ||
+             (one_row && blocks > static_cast<long long>(device.multiprocessors) * i.resident)))
             continue;
+        // Half of the rows of a tile would be empty, and over a long k its few loads under way are the limit.
+        if (i.only_capability == 90 && i.in.ends_with("float16") && one_row && shape.k > 512) continue;
         // The second block of a cluster would have no rows, and there is a kernel without clusters.
         if (i.cluster > 1 && shape.m <= i.tile_m && i.in == i.out && !i.planes && !i.parts) continue;
         if ((i.planes && !planes_pay(i, shape)) || (i.parts && !parts_pay(shape))) continue;

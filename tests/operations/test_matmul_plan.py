@@ -76,7 +76,7 @@ int main() {
     show({1, 8192, 8192}, "float16", "float16", {75, 40, 64 << 10});
     for (const Shape& shape : {Shape{16, 8192, 8192}, {32, 8192, 8192}, {64, 8192, 8192}, {16, 2048, 8192},
                                {256, 256, 65536}, {32, 28672, 4096}, {64, 28672, 4096}, {65, 28672, 4096},
-                               {124, 4736, 3824},
+                               {124, 4736, 3824}, {64, 20000, 4096},
                                {512, 512, 8192}, {3, 16, 3680}}) {
         const Choice choice = choose(shape, "bfloat16", "bfloat16", {});
         std::printf("tile %d %d parts %d\n", choice.instance->tile_m, choice.instance->tile_n, choice.split.parts());
@@ -170,9 +170,10 @@ def test_plan_takes_as_few_rows_as_the_product_has_and_splits_k_if_it_has_few_co
         "tile 16 64 parts 4",
         "tile 128 256 parts 64",
         "tile 32 64 parts 1",
-        "tile 64 128 parts 1",
+        "tile 64 64 parts 1",
         "tile 128 256 parts 1",
         "tile 64 128 parts 1",
+        "tile 64 64 parts 1",
         "tile 128 256 parts 16",
         "tile 16 64 parts 1",
     ]
