@@ -97,6 +97,27 @@ def test_a_kernel_whose_blocks_end_is_no_reason_to_warn(device, run_python):
     assert "PendingWarning" not in result.stderr
 
 
+def test_a_long_compilation_is_no_reason_to_warn_here_and_in_a_process_that_waits_for_it(
+    device, run_python, tmp_path
+):
+    program = """
+        import os, subprocess, sys, cuscope as cs
+        body = "float y = x[0];" + "y = sinf(y) * cosf(y) + powf(y, 1.5f);" * 12 + "x[0] = y;"
+        source = "".join(f"__global__ void k{i}(float* x) {{ {body} }}" for i in range(40))
+        other = subprocess.Popen([sys.executable, __file__, "other"]) if len(sys.argv) == 1 else None
+        with cs.Device(os.environ["CUSCOPE_DEVICE"]):
+            cs.Module(source)
+        if other:
+            print(other.wait())
+    """
+    env = {"CUSCOPE_WAIT_WARNING": "0.2", "CUSCOPE_CACHE_DIR": str(tmp_path / "cache")}
+
+    result = run_python(program, env=env)
+
+    assert result.stdout == "0\n", result.stderr
+    assert "PendingWarning" not in result.stderr
+
+
 def test_a_limit_that_is_no_number_is_refused(run_python):
     result = run_python("import cuscope", env={"CUSCOPE_WAIT_WARNING": "soon"})
 

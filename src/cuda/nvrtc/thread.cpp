@@ -81,6 +81,7 @@ ThreadEnd run_in_thread(std::function<Status()> work, const CompileLimit& limit,
         if (task->changed.wait_for(lock, poll_interval, [&] { return task->finished; })) break;
         if (limit.is_over()) return ThreadEnd::timed_out;
         lock.unlock();
+        note_progress();  // a compiler may take long without being stuck
         const bool stop = interrupted();
         lock.lock();
         if (stop) return ThreadEnd::interrupted;

@@ -61,6 +61,7 @@ Status CompileClaim::wait(std::string_view key, CompileLimit limit) {
     limit.start_again();
     while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR) return Status::success;
+        note_progress();  // the other compiler runs: the lock goes with its process
         if (interrupted()) return Status::not_ready;
         if (limit.is_over()) return Status::success;
         std::this_thread::sleep_for(poll_interval);
