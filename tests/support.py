@@ -7,10 +7,12 @@ import importlib.util
 import os
 import re
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -196,3 +198,25 @@ def pages(shown) -> list[str]:
 
 def address(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
+
+
+def execute_notebook(notebook: Any, folder: Path, **options: Any) -> None:
+    """Runs the cells of a notebook in the folder, in a kernel of its own.
+
+    The kernel and its client meet at sockets in a folder of their own. Ports are chosen before they are used, so two tests
+    at the same time could choose the same ones, and one would wait for its kernel in vain.
+    """
+    from nbclient import NotebookClient
+    from traitlets.config import Config
+
+    with (
+        tempfile.TemporaryDirectory() as sockets
+    ):  # a short name: the path of a socket has at most 107 characters
+        NotebookClient(
+            notebook,
+            timeout=120,
+            kernel_name="python3",
+            resources={"metadata": {"path": str(folder)}},
+            config=Config(KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"}),
+            **options,
+        ).execute()

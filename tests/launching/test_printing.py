@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import cuscope as cs
-from support import module
+from support import execute_notebook, module
 
 SOURCE = r"""
 __global__ void greet(int n) { printf("block %d says %d\n", blockIdx.x, n); }
@@ -96,7 +96,7 @@ def test_output_of_kernels_is_in_order_with_pythons(run_python):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_notebook_shows_it_in_the_cell(device, tmp_path, monkeypatch):
     nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
-    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    pytest.importorskip("nbclient", reason="nbclient is not installed")
     pytest.importorskip("ipykernel", reason="ipykernel is not installed")
     monkeypatch.setenv("CUSCOPE_DEVICE", device.name)
     cells = [
@@ -110,9 +110,7 @@ mod = cs.Module('__global__ void say(int n) { printf("kernel %d\\\\n", n); }')""
 
     def texts() -> list[str]:
         notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
-        nbclient.NotebookClient(
-            notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
-        ).execute()
+        execute_notebook(notebook, tmp_path)
         return ["".join(o.get("text", "") for o in cell.outputs) for cell in notebook.cells]
 
     found = texts()

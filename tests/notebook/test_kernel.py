@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from support import execute_notebook
+
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
-nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+pytest.importorskip("nbclient", reason="nbclient is not installed")
 pytest.importorskip("ipykernel", reason="ipykernel is not installed")
 
 CELLS = [
@@ -25,13 +27,7 @@ def test_outputs_are_in_their_cells(device, tmp_path, monkeypatch):
     monkeypatch.setenv("CUSCOPE_DEVICE", device.name)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
 
-    nbclient.NotebookClient(
-        notebook,
-        timeout=120,
-        kernel_name="python3",
-        allow_errors=True,
-        resources={"metadata": {"path": str(tmp_path)}},
-    ).execute()
+    execute_notebook(notebook, tmp_path, allow_errors=True)
 
     outputs = [cell.outputs for cell in notebook.cells]
     text = ["".join(one.get("text", "") for one in some) for some in outputs]

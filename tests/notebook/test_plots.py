@@ -6,8 +6,10 @@ import re
 
 import pytest
 
+from support import execute_notebook
+
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
-nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+pytest.importorskip("nbclient", reason="nbclient is not installed")
 pytest.importorskip("ipykernel", reason="ipykernel is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
@@ -23,9 +25,7 @@ CELLS = [
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_figure_is_svg_in_the_colours_of_the_page(device, tmp_path):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
-    nbclient.NotebookClient(
-        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
-    ).execute()
+    execute_notebook(notebook, tmp_path)
 
     [first], [second] = notebook.cells[1].outputs, notebook.cells[2].outputs
     assert set(first.data) == {"text/html", "text/plain"}

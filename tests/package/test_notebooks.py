@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from support import execute_notebook
+
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
-nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+pytest.importorskip("nbclient", reason="nbclient is not installed")
 pytest.importorskip("ipykernel", reason="ipykernel is not installed")
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
@@ -34,9 +36,7 @@ def test_notebook_runs_and_is_committed_without_outputs(
         "commit it without outputs"
     )
     assert any("assert" in cell.source for cell in code)
-    nbclient.NotebookClient(
-        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
-    ).execute()
+    execute_notebook(notebook, tmp_path)
 
 
 @each_notebook
