@@ -96,7 +96,7 @@ class CudaRuntime final : public Runtime {
         if (would_wait(devices == WaitsFor::all_devices)) return Status::not_ready;
         const UnsafeCall unsafe;
         // True if a capture has begun since would_wait().
-        if (NoWait::active() && captures_underway > 0) return Status::not_ready;
+        if (NoWait::active() && !forked_after_use() && captures_underway > 0) return Status::not_ready;
         return make(std::forward<Call>(call));
     }
     Status answered(Status status) { return status == Status::success ? status : failed(status); }

@@ -118,7 +118,7 @@ def test_a_capture_goes_on_when_another_thread_page_locks_memory_for_a_moment(de
 @pytest.mark.own_process
 def test_captures_that_other_threads_invalidate_end_with_an_error(device, run_python):
     done = run_python("""
-        import os, threading
+        import os, threading, time
         import numpy as np
         import cuscope as cs
         from cuscope import _core
@@ -144,10 +144,17 @@ def test_captures_that_other_threads_invalidate_end_with_an_error(device, run_py
                 while any(thread.is_alive() for thread in capturing):
                     status, pointer = raw.host_alloc(4096, 0)
                     while status == "cudaSuccess" and raw.free_host(pointer) != "cudaSuccess":
-                        pass
+                        time.sleep(0)
+
+        def use_the_package():
+            with device:
+                while any(thread.is_alive() for thread in capturing):
+                    cs.empty_plain(16).close()
+                    cs.pinned_empty(16)
+                    cs.register(np.zeros(16)).close()
 
         capturing = [threading.Thread(target=capture) for _ in range(2)]
-        allocating = [threading.Thread(target=allocate) for _ in range(3)]
+        allocating = [threading.Thread(target=target) for target in (allocate, allocate, use_the_package)]
         for thread in capturing + allocating:
             thread.start()
         for thread in capturing + allocating:
@@ -156,5 +163,6 @@ def test_captures_that_other_threads_invalidate_end_with_an_error(device, run_py
     """)
 
     assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
     assert "captured" in done.stdout
     assert "cudaErrorStreamCaptureInvalidated" in done.stdout

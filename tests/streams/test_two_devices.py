@@ -48,6 +48,21 @@ def test_work_in_a_stream_of_a_device_that_is_not_current_is_done_there(device):
     assert (x.to_host()[0], y.to_host()[0]) == (1, 3)
 
 
+def test_a_capture_goes_on_when_a_device_is_enabled_to_reach_another(device):
+    other = second(device)
+    if not device.can_access_peer(other):
+        pytest.skip(f"{device.name} cannot reach {other.name}")
+    stream = cs.Stream()
+    x = cs.zeros(1, np.int32, stream=stream)
+
+    with stream.capture("global") as graph:
+        device.enable_peer_access(other)
+        x.fill(1, stream=stream)
+    device.disable_peer_access(other)
+
+    assert len(graph.nodes) == 1
+
+
 def test_a_capture_on_a_device_that_is_not_current_takes_the_work_of_its_stream(device):
     other = second(device)
     stream = cs.Stream()

@@ -155,6 +155,7 @@ void Device::enable_peer_access(Device& peer) {
                                     " are not of one runtime: they cannot reach each other's memory");
     }
     const DeviceScope scope(*this);
+    const RelaxedCapture relaxed(*this);
     check(runtime().device_enable_peer_access(peer.ordinal_, 0), "cudaDeviceEnablePeerAccess");
     try {
         MemPool::set_access(peer, ordinal_, MemAccess::read_write);

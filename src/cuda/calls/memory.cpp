@@ -1,6 +1,5 @@
 // Allocations of device, host and managed memory.
 #include "cuda/cuda_runtime.hpp"
-#include "cuda/driver/wait.hpp"
 #include "cuda/handles.hpp"
 
 namespace cuscope::cuda {
@@ -75,11 +74,6 @@ Status CudaRuntime::host_register(void* pointer, std::size_t bytes, unsigned fla
 }
 
 Status CudaRuntime::host_unregister(void* pointer) {
-    // Waits first in a way that Ctrl-C can end and that lets captures begin and end.
-    if (!NoWait::active() && !forked_after_use() && !streams_.idle(true)) {
-        const RelaxedThread relaxed;
-        if (cuda::wait_beside_captures(streams_) == cudaErrorNotReady) return Status::not_ready;
-    }
     return make_release(WaitsFor::all_devices, [&] { return cudaHostUnregister(pointer); });
 }
 

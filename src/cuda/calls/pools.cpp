@@ -38,7 +38,10 @@ Status CudaRuntime::mem_pool_create(MemPoolHandle* pool, const MemPoolProperties
     const PoolChange change;
     return make([&] {
         if (pool == nullptr || properties == nullptr) return cudaMemPoolCreate(native(pool), nullptr);
-        *native(pool) = pools_.take(real);
+        {
+            const UnsafeCall unsafe;
+            *native(pool) = pools_.take(real);
+        }
         if (*pool != nullptr) return cudaSuccess;
         const AloneInDriver alone;
         const cudaError_t made = cudaMemPoolCreate(native(pool), &real);
@@ -48,11 +51,10 @@ Status CudaRuntime::mem_pool_create(MemPoolHandle* pool, const MemPoolProperties
 }
 
 Status CudaRuntime::mem_pool_destroy(MemPoolHandle pool) {
+    if (would_wait()) return Status::not_ready;
+    const PoolChange change;
     // It unmaps memory, like cudaFree.
-    return make_release(WaitsFor::this_device, [&] {
-        const PoolChange change;
-        return pools_.keep(native(pool));
-    });
+    return make_release(WaitsFor::this_device, [&] { return pools_.keep(native(pool)); });
 }
 
 Status CudaRuntime::mem_pool_get_attribute(MemPoolHandle pool, MemPoolAttribute attribute,

@@ -78,19 +78,23 @@ CallPlace* take_call_place() {
 void wait_outside(CallPlace& place) {
     constexpr milliseconds patience(2);
     constexpr milliseconds most = 2 * longest;
-    const Clock::time_point start = Clock::now();
+    Clock::duration waited{};  // without the waits for the GIL
     const auto may_enter = [&] {
         const GateState state = gate.load(std::memory_order_seq_cst);
         if (state == GateState::open || forked_after_use()) return true;  // a child lacks the closing thread
-        return Clock::now() - start > (state == GateState::closing ? patience : most);
+        return waited > (state == GateState::closing ? patience : most);
     };
     do {
         place.depth.store(0, std::memory_order_seq_cst);
         {
-            // Taken back outside the gate: that may take milliseconds.
+            // The GIL is taken back outside the gate, because that may take milliseconds.
             const WithoutInterpreter released;
-            do pause(start);
-            while (!may_enter());
+            const Clock::time_point start = Clock::now();
+            const Clock::duration before = waited;
+            do {
+                pause(start);
+                waited = before + (Clock::now() - start);
+            } while (!may_enter());
         }
         place.depth.exchange(1, std::memory_order_seq_cst);
     } while (!may_enter());

@@ -13,9 +13,9 @@
 // "Graph object thread safety"). Objects of this package may be used from every thread, so the locks are
 // here.
 //
-// The order of the locks: KnownStreams, GraphUse, then the gate of call_gate.hpp. A thread that waits for one
-// of them releases the GIL meanwhile: the thread that holds the lock may be inside a driver call that waits
-// for a host function, which needs the GIL.
+// The order of the locks: KnownStreams, GraphUse, PoolChange, then the gate of call_gate.hpp. A thread that
+// waits for one of them releases the GIL meanwhile: the thread that holds the lock may be inside a driver
+// call that waits for a host function, which needs the GIL.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -80,7 +80,8 @@ class CaptureChange {
     std::optional<AloneInDriver> alone_;
 };
 
-// True if this thread's capture mode is relaxed: its unsafe calls invalidate no capture.
+// True if thread_exchange_stream_capture_mode() has relaxed this thread's capture mode: then its unsafe calls
+// invalidate no capture. A RelaxedThread does not change it.
 inline thread_local bool is_relaxed = false;
 
 // Exists during a call that CUDA names potentially unsafe in a capture (cudaThreadExchangeStreamCaptureMode):

@@ -1,6 +1,7 @@
 #include "cuda/driver/context.hpp"
 
 #include "cuda/driver/function.hpp"
+#include "cuda/driver/wait.hpp"
 
 namespace cuscope::cuda {
 namespace {
@@ -14,6 +15,8 @@ cudaError_t current_context(CUcontext* context) {
     if (get == nullptr) return cudaErrorCallRequiresNewerDriver;
     *context = nullptr;
     if (get(context) == CUDA_SUCCESS && *context != nullptr) return cudaSuccess;
+    // This call makes the context of the current device current. A capture of another thread would refuse it.
+    const RelaxedThread relaxed;
     if (const cudaError_t status = cudaFree(nullptr); status != cudaSuccess) return status;
     return static_cast<cudaError_t>(get(context));
 }
