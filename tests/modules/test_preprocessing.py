@@ -142,6 +142,25 @@ def test_the_header_is_preprocessed_once(device, preprocessed):
 
 
 @pytest.mark.host_only("NVRTC preprocesses each source")
+def test_the_header_is_preprocessed_once_for_sources_in_files(device, preprocessed, tmp_path):
+    for number in range(3):
+        path = tmp_path / f"put_{number}.cu"
+        path.write_text(f"__global__ void put(int* p) {{ *p = {number}; }}")
+        cs.Module.from_file(path)
+
+    assert preprocessed() == 1
+
+
+@pytest.mark.host_only("NVRTC writes other messages")
+def test_an_error_in_a_file_names_its_path_and_line(device, tmp_path):
+    path = tmp_path / "put.cu"
+    path.write_text("__global__ void put(int* p) {\n    *p = missing;\n}\n")
+
+    with pytest.raises(cs.CompileError, match=re.escape(f"{path}:2:10: error: ")):
+        cs.Module.from_file(path)
+
+
+@pytest.mark.host_only("NVRTC preprocesses each source")
 @pytest.mark.parametrize("number", ["INT_MAX", "__LINE__", "1\n#if 0\n#endif\n", "1 /* ??/ */"])
 def test_a_source_that_needs_it_is_preprocessed(device, preprocessed, number):
     cs.Module("__global__ void put(int* p) { *p = 1; }")

@@ -142,7 +142,7 @@ Status Compilation::unfinished(const CommandResult& answer) {
 
 Status Compilation::preprocess(std::string* text) {
     const auto is_printed = [](char c) { return static_cast<unsigned char>(c) >= ' '; };
-    if (!includes_ && options_.preprocessor.empty() && request_.include_paths.empty() &&
+    if (!includes_ && options_.preprocessor.empty() &&
         std::all_of(request_.file_name.begin(), request_.file_name.end(), is_printed) &&
         needs_no_directive(request_.source)) {
         if (const Status status = append_to_prelude(text); status != Status::success) return status;
