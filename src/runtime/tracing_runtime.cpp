@@ -36,9 +36,19 @@ bool is_bookkeeping(std::string_view method) {
     return std::find(bookkeeping.begin(), bookkeeping.end(), method) != bookkeeping.end();
 }
 
-// cudaMemcpyAsync for memcpy_async. The driver's names begin with cu.
+// Functions of the driver, which the runtime library does not have.
+constexpr std::array<std::string_view, 5> of_driver = {
+    "memset_d2d", "stream_write_value", "stream_wait_value", "stream_batch_mem_op", "tensor_map_encode"};
+// Methods that CUDA does not have. Traces show them by their own names.
+constexpr std::array<std::string_view, 5> own = {"compile", "launch_counted", "kernel_time_by_counts",
+                                                 "kernel_time", "add_device"};
+
+// cudaMemcpyAsync for memcpy_async, cuMemsetD2D32Async for memset_d2d32_async.
 std::string name_in_cuda(std::string_view method) {
-    std::string name = method.starts_with("memset_d2d") ? "cu" : "cuda";
+    if (std::find(own.begin(), own.end(), method) != own.end()) return std::string(method);
+    const bool is_of_driver = std::any_of(of_driver.begin(), of_driver.end(),
+                                          [=](std::string_view begin) { return method.starts_with(begin); });
+    std::string name = is_of_driver ? "cu" : "cuda";
     bool first = true;
     for (const char c : method) {
         if (c == '_') {

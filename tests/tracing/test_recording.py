@@ -34,6 +34,25 @@ def names_of(trace, kind):
     return trace.spans["name"][trace.spans["kind"] == kind].tolist()
 
 
+def test_calls_have_the_names_of_cudas_functions(host):
+    stream, small, large = cs.Stream(), cs.empty_plain(1, np.uint32), cs.empty_plain(1, np.uint64)
+    tiles = cs.zeros((64, 64), np.float16)
+    with cs.trace() as t:
+        cs.Module("__global__ void nothing() {}")
+        stream.write_value(small, 1)
+        stream.write_value(large, 1)
+        stream.wait_value(small, 1)
+        stream.batch_mem_op([cs.WriteValue(small, 2), cs.WriteValue(large, 2)])
+        cs.TensorMap(tiles, box=(16, 16))
+        tiles.copy_to(np.empty((64, 64), np.float16))
+
+    found = names_of(t, "call")
+    for name in ("compile", "cuStreamWriteValue32", "cuStreamWriteValue64", "cuStreamWaitValue32", "cuStreamBatchMemOp",
+                 "cuTensorMapEncodeTiled", "cudaMemcpyAsync"):  # fmt: skip
+        assert name in found
+    assert not {"cudaCompile", "cudaStreamBatchMemOp", "cudaTensorMapEncodeTiled"} & set(found)
+
+
 def test_calls_and_work_are_recorded(host):
     x = idle_zeros(1024)
     with cs.trace() as t:
