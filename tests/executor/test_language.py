@@ -112,6 +112,71 @@ def test_bit_field_of_an_element_is_shifted(device, element):
     assert out.to_host().tolist() == [40, 10, 0]
 
 
+def test_all_bits_are_shifted_out_behind_an_increment(device):
+    source = """__global__ void f(int* out, int amount) {
+        unsigned u = 7, v[2] = {9, 9}, *p = v;
+        int x = -4;
+        out[0] = u++ << amount;
+        out[1] = u-- >> amount;
+        out[2] = x++ >> amount;
+        out[3] = *p++ << amount;
+        p = v;
+        *p++ >>= amount;
+        out[4] = v[0];
+        out[5] = 1 + +x << amount;
+        out[6] = u;
+    }"""
+    out = cs.zeros(7, np.int32)
+    module(device, source).f[1, 1](out, 33)
+
+    assert out.to_host().tolist() == [0, 0, -1, 0, 0, 0, 7]
+
+
+def test_variables_of_a_namespace_may_be_defined_outside_of_it(device):
+    source = """namespace a { extern __device__ int x; namespace b { extern __constant__ float y[2]; } }
+    __device__ int a::x = 3;
+    namespace a { __constant__ float b::y[2] = {4, 5}; }
+    __global__ void f(int* out) { *out = a::x + a::b::y[1]; }"""
+    made, out = module(device, source), cs.zeros(1, np.int32)
+    made.f[1, 1](out)
+
+    assert out.to_host().tolist() == [8]
+    assert made.symbol("a::x").nbytes == 4
+    assert made.symbol("a::b::y").nbytes == 8
+
+
+def test_a_macro_of_one_letter_may_be_an_option(device):
+    letters = "ABCDEFGHIJKLMNOPQRSVWXYZ"  # CUDA's own headers use T and U
+    out = cs.zeros(1, np.int32)
+
+    made = cs.Module(
+        f"__global__ void f(int* out) {{ *out = {' + '.join(letters)}; }}",
+        options=[f"-D{letter}=1" for letter in letters],
+    )
+    made.f[1, 1](out)
+
+    assert out.to_host().tolist() == [len(letters)]
+
+
+def test_constants_and_functions_of_the_math_headers(device):
+    source = """#include <math_constants.h>
+    __global__ void f(double* out) {
+        out[0] = CUDART_PI_HI + CUDART_PI_LO - CUDART_PIO4_HI * 4;
+        out[1] = CUDART_LN2_X_1024 / 1024;
+        out[2] = CUDART_TWO_TO_52 + CUDART_TWO_TO_M54 * CUDART_TWO_TO_54;
+        out[3] = CUDART_SQRT_2PI * CUDART_SQRT_2OPI;
+        out[4] = CUDART_REMQUO_MASK_F;
+        out[5] = fdivide(1.0, 8.0);
+        out[6] = __fmaf_ieee_ru(1.0f, 1.0f, 1e-20f) - __fmaf_ieee_rd(1.0f, 1.0f, 1e-20f);
+        out[7] = __fmaf_ieee_rn(2.0f, 3.0f, 4.0f) + __fmaf_ieee_rz(1.0f, 1.0f, 1.0f);
+    }"""
+    out = cs.zeros(8, np.float64)
+    module(device, source).f[1, 1](out)
+
+    expected = [0, np.log(2), 2.0**52 + 1, 2, 7, 0.125, np.finfo(np.float32).eps, 12]
+    np.testing.assert_allclose(out.to_host(), expected, rtol=1e-15)
+
+
 def test_member_of_a_threads_element_is_shifted(device):
     source = """struct Cell { unsigned value; };
     __global__ void f(Cell* cells, int amount) {

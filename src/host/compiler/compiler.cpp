@@ -51,7 +51,7 @@ KernelDescription describe(const cuscope_simt::KernelEntry& entry) {
 
 std::string Compilation::key() const {
     // Increase the number when the same request gives another result.
-    std::string key = "host image 9, interface " + std::to_string(cuscope_simt::abi_version) + "\n" +
+    std::string key = "host image 10, interface " + std::to_string(cuscope_simt::abi_version) + "\n" +
                       headers_digest(headers_) + "\n" + compiler_.path + "\n" + compiler_.version + "\n" +
                       std::to_string(target_.compute_capability_major) + "." +
                       std::to_string(target_.compute_capability_minor) + "\n";

@@ -7,6 +7,7 @@
 #include "cuscope_simt/abi.h"
 #include "host/compiler/find_graph_launchers.hpp"
 #include "host/compiler/keywords.hpp"
+#include "host/compiler/polls.hpp"
 #include "host/compiler/ptx.hpp"
 #include "host/compiler/registration.hpp"
 #include "host/compiler/shifts.hpp"
@@ -35,7 +36,11 @@ class Rewriter {
 
     Rewritten run() {
         for (const Declaration& declaration : declarations_.list()) declare(declaration);
-        polls_ = sees_other_threads();
+        for (const PollInsertion& poll : find_polls(tokens_)) {
+            insert(poll.offset, std::string(poll.text));
+            result_.waits = true;
+            result_.flags |= cuscope_simt::uses_atomics;
+        }
         for (std::size_t i = 0; i < tokens_.size(); i = visit(i)) {
         }
         for (const ShiftOperator& shift : find_shifts(tokens_)) rewrite_shift(shift);
@@ -82,10 +87,18 @@ class Rewriter {
             const bool external = declarations_.has(begin, end, "extern");
             for (const Declared& found : declarations_.declared(begin, end)) {
                 if (external && !found.has_initializer) continue;
-                result_.globals.push_back(
-                    {declaration.scope + std::string(tokens_[found.name].text), constant});
+                result_.globals.push_back({declaration.scope + qualified_name(found.name), constant});
             }
         }
+    }
+
+    // "a::b::x" for its last token.
+    std::string qualified_name(std::size_t last) const {
+        std::string name(tokens_[last].text);
+        for (std::size_t i = last; i >= 2 && is(i - 1, "::") && tokens_[i - 2].kind == TokenKind::word;
+             i -= 2)
+            name.insert(0, std::string(tokens_[i - 2].text) + "::");
+        return name;
     }
 
     void declare_kernel(const Declaration& declaration, std::size_t head) {
@@ -194,16 +207,6 @@ class Rewriter {
         }
     }
 
-    // Does the source read memory in a way that only makes sense if another thread writes it at the same
-    // time? Then its loops may wait for other threads.
-    bool sees_other_threads() const {
-        for (std::size_t i = 0; i < tokens_.size(); ++i) {
-            if (is(i, "__ldcg") || is(i, "__ldcv")) return true;
-            if (is(i, "volatile") && i > 0 && !is(i - 1, "asm") && !is(i - 1, "__asm__")) return true;
-        }
-        return false;
-    }
-
     // Handles token i; returns the index of the next token.
     std::size_t visit(std::size_t i) {
         const Token& token = tokens_[i];
@@ -215,7 +218,6 @@ class Rewriter {
             return i + 1;
         }
         if (token.kind != TokenKind::word) return i + 1;
-        if (polls_) poll_in_loop(i);
         if (const auto found = words().find(token.text); found != words().end())
             return visit_word(i, found->second);
         if (token.text.substr(0, 6) == "atomic") {
@@ -524,36 +526,6 @@ class Rewriter {
         return close + 1;
     }
 
-    // Loops get a poll at the start of their body, so that the thread that a loop waits for can run.
-    void poll_in_loop(std::size_t i) {
-        std::size_t body = no_token;
-        if (is(i, "do")) {
-            body = i + 1;
-            const std::size_t close = partner(body);
-            if (!is(body, "{") || close == no_token) {
-                ++open_do_;
-                return;
-            }
-            ends_do_.insert(close + 1);
-            if (is(close + 3, "0") || is(close + 3, "false")) return;  // a block, as macros use it
-        } else if (is(i, "while") && (ends_do_.count(i) != 0 || open_do_ > 0)) {
-            if (ends_do_.count(i) == 0) --open_do_;
-            return;
-        } else if ((is(i, "while") || is(i, "for")) && is(i + 1, "(") && partner(i + 1) != no_token) {
-            body = partner(i + 1) + 1;
-        }
-        if (body == no_token) return;
-        if (is(body, "{")) {
-            insert(end_of(body), " ::cuscope_simt::poll();");
-        } else if (is(body, ";")) {
-            insert(tokens_[body].offset, " ::cuscope_simt::poll()");
-        } else {
-            return;
-        }
-        result_.waits = true;
-        result_.flags |= cuscope_simt::uses_atomics;
-    }
-
     std::string_view only_;
     Tokens source_;
     const std::vector<Token>& tokens_;
@@ -564,11 +536,8 @@ class Rewriter {
     Rewritten result_;
     std::set<std::string_view> own_functions_;  // the last part of each name
     std::set<std::size_t> inlined_;             // the `__global__` of short kernels
-    std::set<std::size_t> ends_do_;             // the `while` behind a braced `do`
-    int open_do_ = 0;                           // nesting of `do` without braces before their `while`
     int unique_ = 0;
     int placed_file_ = -1, placed_line_ = -1, places_ = 0;  // of place_on_line
-    bool polls_ = false;
 };
 
 }  // namespace

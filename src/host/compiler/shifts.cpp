@@ -67,7 +67,8 @@ class Finder {
     std::size_t shift(std::size_t i, bool left) {
         const bool assigns = touches_next(i + 1, "=");
         const std::size_t amount = i + (assigns ? 3 : 2);
-        if (i > 0 && ends_operand(i - 1) && begins_operand(amount) && !is_small_number(amount)) {
+        const bool operand = i > 0 && (ends_operand(i - 1) || ends_increment(i - 1));
+        if (operand && begins_operand(amount) && !is_small_number(amount)) {
             ShiftOperator found{i, left, assigns, i};
             if (assigns) found.operand = names(i);
             result_.push_back(found);
@@ -160,6 +161,9 @@ class Finder {
         }
         return none;
     }
+
+    // `x++` or `x--`: no other operator ends with these two tokens before a shift.
+    bool ends_increment(std::size_t i) const { return (is(i, "+") || is(i, "-")) && same_beside(i); }
 
     // The lexer gives "++" and "--" as two tokens.
     bool same_beside(std::size_t i) const {

@@ -159,6 +159,7 @@ bool Block::run(std::uint64_t index, cuscope::simt::Failure* failure) {
     prototype_.multiprocessor = static_cast<unsigned>(index % prototype_.multiprocessor_count);
     fill_shared();
     next_thread_ = hint_thread_ = 0;
+    hints_ = 0;
     used_ = live_ = 0;
     idle_hints_ = 0;
     latest_ns = barrier_ns_ = 0;
@@ -461,6 +462,9 @@ bool Block::release_past_ended() {
 CUSCOPE_ON_FIBER void Block::spin(Strand* self) {
     self->spin_count = 0;
     if (grid->must_leave()) leave(self);
+    // Threads that wait by votes of their warp do so in operations that look like progress. Other blocks get
+    // their turn all the same.
+    if (++hints_ % hints_between_turns == 0) grid->let_others_run(*this);
     // One thread has to give many spin hints before it counts as waiting: many threads with a few hints each
     // are not waiting.
     if (self->hint_thread != self->linear_thread) {

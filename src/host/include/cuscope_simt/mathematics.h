@@ -239,6 +239,10 @@ inline float exp10(float x) {
     return exp10f(x);
 }
 
+template <int = 0>
+inline double fdivide(double x, double y) {
+    return x / y;
+}
 CUSCOPE_INLINE float fdividef(float x, float y) { return x / y; }
 CUSCOPE_INLINE float __fdividef(float x, float y) { return x / y; }
 CUSCOPE_INLINE float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
@@ -333,4 +337,9 @@ CUSCOPE_ROUNDINGS(float, f, __builtin_sqrtf, __fmaf)
 CUSCOPE_ROUNDINGS(double, d, __builtin_sqrt, __fma)
 #undef CUSCOPE_ROUNDINGS
 #undef CUSCOPE_ROUNDED
+// They keep subnormal numbers whatever the options are, as every operation here does.
+#define __fmaf_ieee_rn __fmaf_rn
+#define __fmaf_ieee_rd __fmaf_rd
+#define __fmaf_ieee_ru __fmaf_ru
+#define __fmaf_ieee_rz __fmaf_rz
 CUSCOPE_INLINE float __frsqrt_rn(float x) { return static_cast<float>(1.0 / __builtin_sqrt(x)); }

@@ -90,14 +90,14 @@ struct Passed<T&&> {
     static CUSCOPE_OWN T&& of(void* argument) { return static_cast<T&&>(**static_cast<T**>(argument)); }
 };
 
-template <class... P>
+template <class... Parameters>
 struct Layouts {
-    ParameterLayout list[sizeof...(P) + 1] = {};
+    ParameterLayout list[sizeof...(Parameters) + 1] = {};
     constexpr Layouts() {
-        const unsigned sizes[] = {sizeof(typename Passed<P>::Type)..., 0};
-        const unsigned alignments[] = {alignof(typename Passed<P>::Type)..., 1};
+        const unsigned sizes[] = {sizeof(typename Passed<Parameters>::Type)..., 0};
+        const unsigned alignments[] = {alignof(typename Passed<Parameters>::Type)..., 1};
         unsigned offset = 0;
-        for (unsigned i = 0; i < sizeof...(P); ++i) {
+        for (unsigned i = 0; i < sizeof...(Parameters); ++i) {
             offset = (offset + alignments[i] - 1) / alignments[i] * alignments[i];
             list[i] = {sizes[i], alignments[i], offset};
             offset += sizes[i];
@@ -106,9 +106,9 @@ struct Layouts {
 };
 
 // Not a fold expression: clang nests one level for each parameter, up to 256 levels.
-template <class... P>
+template <class... Parameters>
 constexpr bool takes_rvalue_reference() {
-    const bool references[] = {Passed<P>::is_rvalue..., false};
+    const bool references[] = {Passed<Parameters>::is_rvalue..., false};
     for (const bool reference : references)
         if (reference) return true;
     return false;
@@ -121,18 +121,18 @@ struct Runner {
     static_assert(sizeof(Type) == 0, "a __global__ function must have a void return type");
 };
 
-template <auto kernel, bool waits, bool descends, class... P>
-struct Runner<kernel, waits, descends, void (*)(P...)> {
-    static_assert(!takes_rvalue_reference<P...>(),
+template <auto kernel, bool waits, bool descends, class... Parameters>
+struct Runner<kernel, waits, descends, void (*)(Parameters...)> {
+    static_assert(!takes_rvalue_reference<Parameters...>(),
                   "a __global__ function cannot have a parameter with rvalue reference type");
-    using Type = void (*)(P...);
-    static constexpr Layouts<P...> layouts{};
+    using Type = void (*)(Parameters...);
+    static constexpr Layouts<Parameters...> layouts{};
 
     // The parameters are this function's own, so that no store of the kernel can change them. A kernel's
     // local arrays lie in the same frame. Compilers that protect frames place arrays of char above all other
     // arrays, and arrays above all other variables. So `guard` is the first thing that a kernel hits when it
     // writes past the end of an array; the counters of threads lie below.
-    static CUSCOPE_OWN void threads([[maybe_unused]] Fiber* self, P... parameters) {
+    static CUSCOPE_OWN void threads([[maybe_unused]] Fiber* self, Parameters... parameters) {
         alignas(8) char guard[sizeof(unsigned long)];
         unsigned long& guard_word = *reinterpret_cast<unsigned long*>(guard);
         guard_word = CUSCOPE_FRAME_GUARD;
@@ -208,13 +208,13 @@ struct Runner<kernel, waits, descends, void (*)(P...)> {
 
     template <unsigned... n>
     static CUSCOPE_OWN void unpack(Fiber* self, [[maybe_unused]] void** arguments, Sequence<n...>) {
-        threads(self, Passed<P>::of(arguments[n])...);
+        threads(self, Passed<Parameters>::of(arguments[n])...);
     }
 
     // Separate from `run`, so that the frame is checked when this function returns.
     static CUSCOPE_UNCOUNTED __attribute__((noinline, no_sanitize("alignment"))) void frame(
         Fiber* self, void** arguments) {
-        unpack(self, arguments, typename MakeSequence<sizeof...(P)>::Type());
+        unpack(self, arguments, typename MakeSequence<sizeof...(Parameters)>::Type());
     }
 
     // Does not return, because a kernel may have overwritten the return address.
@@ -234,10 +234,10 @@ struct Runner<kernel, waits, descends, void (*)(P...)> {
                                          const unsigned (&bounds)[5], bool launches_graphs) {
         return {name,
                 nullptr,
-                typeid(void (*)(P...)).name(),
+                typeid(void (*)(Parameters...)).name(),
                 parameter_names,
                 layouts.list,
-                sizeof...(P),
+                sizeof...(Parameters),
                 bounds[0],
                 bounds[1],
                 {bounds[2], bounds[3], bounds[4]},
@@ -248,8 +248,8 @@ struct Runner<kernel, waits, descends, void (*)(P...)> {
     }
 };
 
-template <auto kernel, bool waits, bool descends, class... P>
-struct Runner<kernel, waits, descends, void (*)(P...) noexcept>
-    : Runner<static_cast<void (*)(P...)>(kernel), waits, descends> {};
+template <auto kernel, bool waits, bool descends, class... Parameters>
+struct Runner<kernel, waits, descends, void (*)(Parameters...) noexcept>
+    : Runner<static_cast<void (*)(Parameters...)>(kernel), waits, descends> {};
 
 }  // namespace cuscope_simt
