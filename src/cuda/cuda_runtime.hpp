@@ -62,6 +62,7 @@ class CudaRuntime final : public Runtime {
         const StreamUse use(native(stream));
         return make(std::forward<Call>(call));
     }
+    // The same for a call that may invalidate captures of other threads: see UnsafeCall.
     template <class Call>
     Status make_unsafe(Call&& call) {
         const UnsafeCall unsafe;

@@ -113,16 +113,20 @@ def test_an_error_names_its_line_and_column(device, before):
     assert place in str(raised.value)
 
 
+def wrap_compiler(folder: Path, monkeypatch: pytest.MonkeyPatch, before: str) -> None:
+    """Puts a shell script in the place of the compiler. It runs the lines `before`, and then $compiler."""
+    wrapper = folder / "compiler"
+    compiler = os.environ.get("CUSCOPE_CXX", "c++")
+    wrapper.write_text(f'#!/bin/sh\ncompiler="{compiler}"\n{before}\nexec $compiler "$@"\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("CUSCOPE_CXX", str(wrapper))
+
+
 @pytest.fixture
 def preprocessed(tmp_path, monkeypatch):
     """A function that returns how often the preprocessor ran since the last call."""
-    log, wrapper = tmp_path / "runs", tmp_path / "compiler"
-    wrapper.write_text(
-        f'#!/bin/sh\ncase " $* " in *" -E "*) echo >> "{log}";; esac\n'
-        f'exec {os.environ.get("CUSCOPE_CXX", "c++")} "$@"\n'
-    )
-    wrapper.chmod(0o755)
-    monkeypatch.setenv("CUSCOPE_CXX", str(wrapper))
+    log = tmp_path / "runs"
+    wrap_compiler(tmp_path, monkeypatch, f'case " $* " in *" -E "*) echo >> "{log}";; esac')
     monkeypatch.setenv("CUSCOPE_CACHE_DIR", str(tmp_path / "cache"))
 
     def count() -> int:
@@ -225,13 +229,9 @@ def test_a_kernel_may_call_a_function_of_the_hosts_library(device, linker, tmp_p
     if linker:
         if not shutil.which(f"ld.{linker}"):
             pytest.skip(f"there is no {linker} on this machine")
-        wrapper = tmp_path / "compiler"
-        compiler = os.environ.get("CUSCOPE_CXX", "c++")
-        wrapper.write_text(
-            f'#!/bin/sh\ncase "$*" in *-shared*) exec {compiler} -fuse-ld={linker} "$@";; esac\nexec {compiler} "$@"\n'
+        wrap_compiler(
+            tmp_path, monkeypatch, f'case "$*" in *-shared*) exec $compiler -fuse-ld={linker} "$@";; esac'
         )
-        wrapper.chmod(0o755)
-        monkeypatch.setenv("CUSCOPE_CXX", str(wrapper))
     p = cs.zeros(1, np.int32)
 
     cs.Module(CALL_OF_THE_LIBRARY, cache=False).put[1, 1](p)
@@ -250,13 +250,8 @@ def test_a_kernel_may_call_a_function_of_the_hosts_library(device, linker, tmp_p
     ids=["a kernel", "a file of a program", "a call"],
 )
 def test_the_linker_reads_the_cpp_library_if_it_is_needed(device, tmp_path, monkeypatch, source, links):
-    log, wrapper = tmp_path / "links", tmp_path / "compiler"
-    wrapper.write_text(
-        f'#!/bin/sh\ncase "$*" in *-shared*) echo "$*" >> "{log}";; esac\n'
-        f'exec {os.environ.get("CUSCOPE_CXX", "c++")} "$@"\n'
-    )
-    wrapper.chmod(0o755)
-    monkeypatch.setenv("CUSCOPE_CXX", str(wrapper))
+    log = tmp_path / "links"
+    wrap_compiler(tmp_path, monkeypatch, f'case "$*" in *-shared*) echo "$*" >> "{log}";; esac')
 
     cs.Module(source, cache=False)
 

@@ -38,16 +38,16 @@ int main() {
             return &gil;
         },
         [](void*) { take(); });
-    std::atomic<bool> outside{false}, inside{false};
+    std::atomic<bool> has_taken{false}, inside{false};
     std::optional<AloneInDriver> alone(std::in_place);
     std::thread other([&] {
         take();
-        outside = true;
+        has_taken = true;
         const InsideDriver call;  // lets the GIL go, and waits
         inside = true;
         let_go();
     });
-    while (!outside) std::this_thread::yield();
+    while (!has_taken) std::this_thread::yield();
     take();  // once the other thread waits at the gate
     alone.reset();
     std::this_thread::sleep_for(milliseconds(700));  // the other thread waits for the GIL, in front of the open gate

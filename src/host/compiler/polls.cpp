@@ -30,7 +30,7 @@ class Finder {
             } else if ((is(i, "for") || (is(i, "while") && ends_do_.count(i) == 0)) && is(i + 1, "(") &&
                        tokens_[i + 1].partner != no_token) {
                 const std::size_t body = tokens_[i + 1].partner + 1;
-                // A poll would cost short loops more than their work.
+                // Without braces, a loop that only counts is short, and a poll would cost more than its body.
                 if (is(body, "{") || !is(i, "for") || !counts(i + 1)) poll_in_body(body);
             }
         }
@@ -49,8 +49,8 @@ class Finder {
         return false;
     }
 
-    // A function that the compiler may call waits for no thread, and must not poll: its last token. Of other
-    // constants: token i.
+    // Token i is constexpr or consteval. If it declares a function with a body, the body's last token, else
+    // i. Such functions get no poll: the compiler may call them, and cannot call poll().
     std::size_t last_of_constant(std::size_t i) const {
         std::size_t end = i;
         while (end < tokens_.size() && !is(end, "{") && !is(end, ";") && !is(end, "="))
@@ -58,8 +58,8 @@ class Finder {
         return is(end, "{") ? behind(tokens_, end) - 1 : i;
     }
 
-    // Does a `for`, whose bracket is token i, only count until a name reaches a name or a number, or visit
-    // the elements of a range?
+    // Token i opens the bracket of a `for`. True if the loop only compares names and numbers until it ends,
+    // or visits the elements of a range: it waits for no other thread.
     bool counts(std::size_t i) const {
         const std::size_t end = tokens_[i].partner;
         for (++i; i < end && !is(i, ";"); i = behind(tokens_, i)) {

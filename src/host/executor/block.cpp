@@ -462,8 +462,9 @@ bool Block::release_past_ended() {
 CUSCOPE_ON_FIBER void Block::spin(Strand* self) {
     self->spin_count = 0;
     if (grid->must_leave()) leave(self);
-    // Threads that wait by votes of their warp do so in operations that look like progress. Other blocks get
-    // their turn all the same.
+    // A warp that waits by votes looks busy, because each vote counts as progress. So other blocks get their
+    // turn after a number of hints, too.
+    constexpr unsigned hints_between_turns = 128;
     if (++hints_ % hints_between_turns == 0) grid->let_others_run(*this);
     // One thread has to give many spin hints before it counts as waiting: many threads with a few hints each
     // are not waiting.

@@ -411,9 +411,8 @@ struct cuscope_simt::Block {
     // text, which is kept in the order of the lanes.
     unsigned meetings_ = 0, printed_meetings_ = 0, printed_thread_ = 0;
     std::size_t printed_begin_ = 0, printed_end_ = 0;
-    unsigned used_ = 0;  // strands of this block
-    unsigned live_ = 0;  // strands whose `run` has not returned
-    static constexpr unsigned hints_between_turns = 128;
+    unsigned used_ = 0;         // strands of this block
+    unsigned live_ = 0;         // strands whose `run` has not returned
     unsigned hints_ = 0;        // spin hints of the block
     unsigned idle_hints_ = 0;   // spin hints since a thread last made progress
     unsigned hint_thread_ = 0;  // next_thread_ at the last spin hint

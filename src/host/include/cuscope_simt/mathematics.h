@@ -337,7 +337,9 @@ CUSCOPE_ROUNDINGS(float, f, __builtin_sqrtf, __fmaf)
 CUSCOPE_ROUNDINGS(double, d, __builtin_sqrt, __fma)
 #undef CUSCOPE_ROUNDINGS
 #undef CUSCOPE_ROUNDED
-// They keep subnormal numbers whatever the options are, as every operation here does.
+// These functions keep subnormal numbers whatever the options are, as all operations do here. They are
+// macros, and fdivide is a template, because GCC inlines other code differently if this header has more
+// functions.
 #define __fmaf_ieee_rn __fmaf_rn
 #define __fmaf_ieee_rd __fmaf_rd
 #define __fmaf_ieee_ru __fmaf_ru

@@ -56,7 +56,7 @@
 #define CUDART_LNT 2.3025850929940459e+0
 #define CUDART_LNPI 1.1447298858494002e+0
 
-// The nearest double, and what the number is more than that.
+// Numbers in two parts: HI is the nearest double, LO the rest of the number.
 #define CUDART_L2E_HI 1.4426950408889634
 #define CUDART_L2E_LO 2.0355273740931033e-17
 #define CUDART_LG2_HI 0.3010299956639812
