@@ -209,9 +209,8 @@ def execute_notebook(notebook: Any, folder: Path, **options: Any) -> None:
     from nbclient import NotebookClient
     from traitlets.config import Config
 
-    with (
-        tempfile.TemporaryDirectory() as sockets
-    ):  # a short name: the path of a socket has at most 107 characters
+    # The folder has a short name, because the path of a socket has at most 107 characters.
+    with tempfile.TemporaryDirectory() as sockets:
         NotebookClient(
             notebook,
             timeout=120,

@@ -63,6 +63,29 @@ def test_a_loop_lets_the_thread_run_that_it_waits_for(device, number):
     assert p.to_host()[0] == 1
 
 
+@pytest.mark.host_only("a GPU has no profile")
+@pytest.mark.parametrize(
+    "loop",
+    ["int i = 0; i < n; i++", "int i = 0; i < static_cast<int>(sizeof(int) + 60); ++i", "int i : numbers"],
+)
+def test_a_loop_without_braces_that_only_counts_does_not_poll(device, loop):
+    source = f"""__device__ QUALIFIER int value;
+    __global__ void add(int* x, int n) {{
+        const int numbers[] = {{1, 2, 3}};
+        int sum = value + numbers[n & 1];
+        for ({loop}) sum += x[i] * sum;
+        x[0] = sum;
+    }}"""
+    x = cs.zeros(64, np.int32)
+
+    plain, volatile = (
+        module(device, source.replace("QUALIFIER", qualifier)).add.profile(x, 64, grid=1, block=1)
+        for qualifier in ("", "volatile")
+    )
+
+    assert sum(line.instructions for line in volatile.lines) == sum(line.instructions for line in plain.lines)
+
+
 def test_an_else_belongs_to_its_if_beside_loops_that_wait(device):
     source = """__global__ void choose(volatile int* p) {
         if (p[0]) for (int i = 0; i < 2; i++) if (p[1]) p[2] = 1; else p[2] = 2;
