@@ -37,9 +37,10 @@ bool copied_on_device(const DeviceArray& to, const DeviceArray& from, PyObject* 
     return true;
 }
 
-PyObject* fast_copy_from(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {
+PyObject* fast_copy_from(PyObject* self, const Arguments& arguments) {
     const auto* const array = exactly<DeviceArray>(self);
-    if (array == nullptr || count != 1) return nullptr;
+    PyObject* stream;
+    if (array == nullptr || arguments.count != 1 || !take_stream(arguments, &stream)) return nullptr;
     if (const auto* const other = exactly<DeviceArray>(arguments[0])) {
         if (!copied_on_device(*array, *other, stream, array->device)) return nullptr;
         Py_RETURN_NONE;
@@ -52,9 +53,10 @@ PyObject* fast_copy_from(PyObject* self, PyObject* const* arguments, Py_ssize_t 
     Py_RETURN_NONE;
 }
 
-PyObject* fast_copy_to(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {
+PyObject* fast_copy_to(PyObject* self, const Arguments& arguments) {
     const auto* const array = exactly<DeviceArray>(self);
-    if (array == nullptr || count != 1) return nullptr;
+    PyObject* stream;
+    if (array == nullptr || arguments.count != 1 || !take_stream(arguments, &stream)) return nullptr;
     if (const auto* const other = exactly<DeviceArray>(arguments[0])) {
         if (!copied_on_device(*other, *array, stream, array->device)) return nullptr;
         Py_RETURN_NONE;
@@ -68,12 +70,12 @@ PyObject* fast_copy_to(PyObject* self, PyObject* const* arguments, Py_ssize_t co
     Py_RETURN_NONE;
 }
 
-PyObject* fast_to_host(PyObject* self, PyObject* const* arguments, Py_ssize_t count, Keywords keywords) {
+PyObject* fast_to_host(PyObject* self, const Arguments& arguments) {
     static constinit ParameterNames names("out", "stream");
     std::array<PyObject*, 2> values;
     const auto* const array = exactly<DeviceArray>(self);
     if (array == nullptr || !array->memory.get()) return nullptr;
-    if (!bind_arguments(names, 0, 0, arguments, count, keywords, &values)) return nullptr;
+    if (!bind_arguments(names, 0, 0, arguments, &values)) return nullptr;
     const auto [out, stream] = values;
     const core::StreamPtr on = plain_stream(stream, array->device);
     if (!on || on->capturing()) return nullptr;
@@ -111,8 +113,10 @@ bool set_side(PyObject* object, bool written, core::BatchSide* side, std::size_t
     return true;
 }
 
-PyObject* fast_copy_batch(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {
-    if (count != 1 || PyList_CheckExact(arguments[0]) == 0) return nullptr;
+PyObject* fast_copy_batch(PyObject*, const Arguments& arguments) {
+    PyObject* stream;
+    if (arguments.count != 1 || !take_stream(arguments, &stream) || PyList_CheckExact(arguments[0]) == 0)
+        return nullptr;
     const core::StreamPtr on = plain_stream(stream, current_device());
     if (!on) return nullptr;
     // Another thread may change the list meanwhile.
@@ -136,8 +140,10 @@ PyObject* fast_copy_batch(PyObject*, PyObject* const* arguments, Py_ssize_t coun
     Py_RETURN_NONE;
 }
 
-PyObject* fast_to_device(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {
-    if (count != 1 || plain_array(arguments[0]) == nullptr) return nullptr;
+PyObject* fast_to_device(PyObject*, const Arguments& arguments) {
+    PyObject* stream;
+    if (arguments.count != 1 || !take_stream(arguments, &stream) || plain_array(arguments[0]) == nullptr)
+        return nullptr;
     const auto source = py::reinterpret_borrow<py::array>(arguments[0]);
     const core::StreamPtr on = plain_stream(stream, current_device());
     if (!on) return nullptr;

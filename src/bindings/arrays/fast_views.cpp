@@ -46,24 +46,26 @@ PyObject* subscript(PyObject* self, PyObject* index) {
     return translated([&] { return object_of(item(*array, index)); });
 }
 
-PyObject* fast_reshape(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+PyObject* fast_reshape(PyObject* self, const Arguments& arguments) {
     const DeviceArray* const array = open_array(self);
     std::vector<py::ssize_t> shape;
-    if (array == nullptr || count == 0 || !parse_extents(shape, arguments, count, -1)) return nullptr;
+    if (array == nullptr || arguments.count == 0 || arguments.named() > 0 ||
+        !parse_extents(shape, arguments.values, arguments.count, -1))
+        return nullptr;
     return object_of(reshape(*array, std::move(shape)));
 }
 
-PyObject* fast_transposed(PyObject* self, PyObject* const*, Py_ssize_t) {
+PyObject* fast_transposed(PyObject* self, const Arguments&) {
     const DeviceArray* const array = open_array(self);
     return array == nullptr ? nullptr : object_of(transpose(*array));
 }
 
-PyObject* fast_shape(PyObject* self, PyObject* const*, Py_ssize_t) {
+PyObject* fast_shape(PyObject* self, const Arguments&) {
     const auto* const array = exactly<DeviceArray>(self);
     return array == nullptr ? nullptr : shape_tuple(array->shape).release().ptr();
 }
 
-PyObject* fast_dtype(PyObject* self, PyObject* const*, Py_ssize_t) {
+PyObject* fast_dtype(PyObject* self, const Arguments&) {
     const auto* const array = exactly<DeviceArray>(self);
     return array == nullptr ? nullptr : Py_NewRef(array->dtype.ptr());
 }
@@ -75,26 +77,29 @@ struct NewArray {
     py::dtype dtype;
 };
 
-NewArray parse_new(PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {
+NewArray parse_new(const Arguments& arguments) {
     static constinit MadeOnce float32;
     NewArray parsed;
-    if (count < 1 || count > 2 || !parse_extents(parsed.shape, arguments, 1, 0)) return parsed;
+    PyObject* stream;
+    if (arguments.count < 1 || arguments.count > 2 || !take_stream(arguments, &stream) ||
+        !parse_extents(parsed.shape, arguments.values, 1, 0))
+        return parsed;
     parsed.dtype =
-        count == 2 && arguments[1] != Py_None
+        arguments.count == 2 && arguments[1] != Py_None
             ? parse_dtype(arguments[1])
             : py::reinterpret_borrow<py::dtype>(float32.get([] { return py::dtype::of<float>(); }));
     parsed.stream = plain_stream(stream, current_device());
     return parsed;
 }
 
-PyObject* fast_empty(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {
-    NewArray parsed = parse_new(arguments, count, stream);
+PyObject* fast_empty(PyObject*, const Arguments& arguments) {
+    NewArray parsed = parse_new(arguments);
     if (!parsed.stream) return nullptr;
     return object_of(new_array(parsed.stream, std::move(parsed.shape), parsed.dtype));
 }
 
-PyObject* fast_zeros(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {
-    NewArray parsed = parse_new(arguments, count, stream);
+PyObject* fast_zeros(PyObject*, const Arguments& arguments) {
+    NewArray parsed = parse_new(arguments);
     if (!parsed.stream) return nullptr;
     DeviceArray made = new_array(parsed.stream, std::move(parsed.shape), parsed.dtype);
     const core::DeviceSpan span = made.span();

@@ -79,25 +79,24 @@ void set_enabled(const GraphExecPtr& exec, const core::GraphNode& node, bool ena
 
 namespace {
 
-// The executable and the node of an update with `count` arguments, the first of which is the node.
+// The executable and the node of an update.
 struct NodeToUpdate {
     GraphExecPtr exec;  // null: the call is not so simple
     const core::GraphNode* node = nullptr;
 };
 
-NodeToUpdate node_to_update(PyObject* self, PyObject* const* arguments, Py_ssize_t count, Py_ssize_t wanted) {
+NodeToUpdate node_to_update(PyObject* self, PyObject* of_node) {
     const auto* const object = exactly<GraphExecObject>(self);
-    if (object == nullptr || count != wanted) return {};
-    const auto* const node = exactly<core::GraphNode>(arguments[0]);
-    return node == nullptr ? NodeToUpdate{} : NodeToUpdate{object->exec.get(), node};
+    const auto* const node = exactly<core::GraphNode>(of_node);
+    return object == nullptr || node == nullptr ? NodeToUpdate{} : NodeToUpdate{object->exec.get(), node};
 }
 
-PyObject* fast_set_kernel(PyObject* self, PyObject* const* arguments, Py_ssize_t count, Keywords keywords) {
+PyObject* fast_set_kernel(PyObject* self, const Arguments& arguments) {
     static constinit ParameterNames names("node", "kernel", "args");
     std::array<PyObject*, 3> values;
-    if (!bind_arguments(names, 2, 3, arguments, count, keywords, &values)) return nullptr;
+    if (!bind_arguments(names, 2, 3, arguments, &values)) return nullptr;
     const auto [node, kernel, args] = values;
-    const auto at = node_to_update(self, &node, 1, 1);
+    const auto at = node_to_update(self, node);
     const auto* const launch = exactly<KernelLaunch>(kernel);
     if (!at.exec || launch == nullptr || PyTuple_CheckExact(args) == 0) return nullptr;
     // It keeps the kernel: while the GIL is released, another thread may drop the launch.
@@ -111,23 +110,27 @@ PyObject* fast_set_kernel(PyObject* self, PyObject* const* arguments, Py_ssize_t
     Py_RETURN_NONE;
 }
 
-PyObject* fast_set_copy(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
-    const auto at = node_to_update(self, arguments, count, 3);
+PyObject* fast_set_copy(PyObject* self, const Arguments& arguments) {
+    if (!arguments.are(3)) return nullptr;
+    const auto at = node_to_update(self, arguments[0]);
     if (!at.exec) return nullptr;
     set_copy(at.exec, *at.node, arguments[1], arguments[2]);
     Py_RETURN_NONE;
 }
 
-PyObject* fast_set_memset(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
-    const auto at = node_to_update(self, arguments, count, 3);
+PyObject* fast_set_memset(PyObject* self, const Arguments& arguments) {
+    if (!arguments.are(3)) return nullptr;
+    const auto at = node_to_update(self, arguments[0]);
     const auto* const array = at.exec ? exactly<DeviceArray>(arguments[1]) : nullptr;
     if (array == nullptr) return nullptr;
     set_memset(at.exec, *at.node, *array, arguments[2]);
     Py_RETURN_NONE;
 }
 
-PyObject* fast_set_host(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
-    const auto at = node_to_update(self, arguments, count, std::max<Py_ssize_t>(count, 2));
+PyObject* fast_set_host(PyObject* self, const Arguments& arguments) {
+    const Py_ssize_t count = arguments.count;
+    if (count < 2 || arguments.named() > 0) return nullptr;
+    const auto at = node_to_update(self, arguments[0]);
     if (!at.exec || PyCallable_Check(arguments[1]) == 0) return nullptr;
     py::tuple passed(count - 2);
     for (Py_ssize_t i = 2; i < count; ++i) PyTuple_SET_ITEM(passed.ptr(), i - 2, Py_NewRef(arguments[i]));
@@ -137,8 +140,9 @@ PyObject* fast_set_host(PyObject* self, PyObject* const* arguments, Py_ssize_t c
     Py_RETURN_NONE;
 }
 
-PyObject* fast_set_event(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
-    const auto at = node_to_update(self, arguments, count, 2);
+PyObject* fast_set_event(PyObject* self, const Arguments& arguments) {
+    if (!arguments.are(2)) return nullptr;
+    const auto at = node_to_update(self, arguments[0]);
     const auto* const event = at.exec ? exactly<EventObject>(arguments[1]) : nullptr;
     if (event == nullptr) return nullptr;
     const std::shared_ptr<core::Event> recorded = event->event.get();
@@ -147,8 +151,9 @@ PyObject* fast_set_event(PyObject* self, PyObject* const* arguments, Py_ssize_t 
     Py_RETURN_NONE;
 }
 
-PyObject* fast_set_enabled(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
-    const auto at = node_to_update(self, arguments, count, 2);
+PyObject* fast_set_enabled(PyObject* self, const Arguments& arguments) {
+    if (!arguments.are(2)) return nullptr;
+    const auto at = node_to_update(self, arguments[0]);
     if (!at.exec || PyBool_Check(arguments[1]) == 0) return nullptr;
     set_enabled(at.exec, *at.node, arguments[1] == Py_True);
     Py_RETURN_NONE;

@@ -34,11 +34,11 @@ const char* name_of(GraphExecUpdateResult result) {
 
 using Update = core::GraphExec::Update;
 
-PyObject* fast_launch(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+PyObject* fast_graph_launch(PyObject* self, const Arguments& arguments) {
     auto* const object = exactly<GraphExecObject>(self);
-    if (object == nullptr || count > 1) return nullptr;
-    auto* const given = count == 0 ? nullptr : exactly<StreamObject>(arguments[0]);
-    if (count == 1 && given == nullptr) return nullptr;
+    if (object == nullptr || arguments.count > 1 || arguments.named() > 0) return nullptr;
+    auto* const given = arguments.count == 0 ? nullptr : exactly<StreamObject>(arguments[0]);
+    if (arguments.count == 1 && given == nullptr) return nullptr;
     const Closable<core::GraphExec>::Borrowed exec(object->exec);
     if (!exec) return nullptr;
     if (given != nullptr) {
@@ -368,7 +368,7 @@ True
     bind_exec_batches(type);
     bind_exec_semaphores(type);
     remember_type<GraphExecObject>(type);
-    FastMethod<fast_launch>::put_before(type, "launch");
+    FastMethod<fast_graph_launch>::put_before(type, "launch");
     bind_fast_updates(type);
 
     const py::object graph_type = m.attr("Graph");

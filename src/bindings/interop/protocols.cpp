@@ -141,8 +141,9 @@ AnyCallable cuda_stream(const StreamObjectPtr& self) {
 }
 
 // The simple cases: an array of ours, and an array whose type has the C functions of DLPack.
-PyObject* fast_as_array(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* stream) {
-    if (count != 1) return nullptr;
+PyObject* fast_as_array(PyObject*, const Arguments& arguments) {
+    PyObject* stream;
+    if (arguments.count != 1 || !take_stream(arguments, &stream)) return nullptr;
     PyObject* const object = arguments[0];
     if (const auto* const array = exactly<DeviceArray>(object); array != nullptr)
         return stream == nullptr && array->memory.get() ? Py_NewRef(object) : nullptr;

@@ -137,14 +137,9 @@ Examples
 array([2., 2., 2., 2.], dtype=float32)
 )");
     kernel
-        .def(
-            "__getitem__",
-            [](const KernelPtr& self, const LaunchKey& key) {
-                return KernelLaunchObject(fast_object(configure(self, key)));
-            },
-            py::arg("key"),
-            "The kernel with a grid and a block, ready to be called: kernel[grid, block, stream, "
-            "shared_bytes]. You may leave out the last two.")
+        .def("__getitem__", configure, py::arg("key"),
+             "The kernel with a grid and a block, ready to be called: kernel[grid, block, stream, "
+             "shared_bytes]. You may leave out the last two.")
         .def(
             "__call__",
             [](const core::Kernel& self, const AnyArgs&, const AnyKeywords&) -> py::typing::NoReturn {

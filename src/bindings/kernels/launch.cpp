@@ -45,7 +45,7 @@ Dim3 parse_dim(py::handle value, const char* what) {
 
 std::size_t parse_shared(py::handle value) { return value.is_none() ? 0 : parse_size(value, "shared"); }
 
-KernelLaunch configure(const KernelPtr& kernel, const LaunchKey& key) {
+KernelLaunchObject configure(const KernelPtr& kernel, const LaunchKey& key) {
     const std::size_t count = py::isinstance<py::tuple>(key) ? py::len(key) : 0;
     if (count < 2 || count > 4) {
         throw core::WrongKind(kernel->name() +
@@ -58,7 +58,7 @@ KernelLaunch configure(const KernelPtr& kernel, const LaunchKey& key) {
     launch.config.block = parse_dim(parts[1], "block");
     if (count > 2) launch.stream = parse_stream(parts[2], kernel->device());
     if (count > 3) launch.config.dynamic_shared_bytes = parse_shared(parts[3]);
-    return launch;
+    return KernelLaunchObject(fast_object(std::move(launch)));
 }
 
 namespace {
@@ -133,12 +133,14 @@ namespace {
 PyObject* slow_call = nullptr;
 Py_ssize_t vectorcall_offset = 0;
 
-PyObject* fast_launch(PyObject* self, PyObject* const* arguments, std::size_t count) {
+PyObject* fast_launch(PyObject* self, const Arguments& arguments) {
     const auto* const launch = exactly<KernelLaunch>(self);
-    if (launch == nullptr || detail::launches_are_profiled.load(std::memory_order_relaxed)) return nullptr;
+    if (launch == nullptr || arguments.named() > 0 ||
+        detail::launches_are_profiled.load(std::memory_order_relaxed))
+        return nullptr;
     const core::Kernel& kernel = *launch->kernel.get();
     FastArguments packed;
-    if (!packed.pack(kernel, arguments, count)) return nullptr;
+    if (!packed.pack(kernel, arguments.values, static_cast<std::size_t>(arguments.count))) return nullptr;
     const core::StreamPtr stream =
         launch->stream ? launch->stream->open() : core::current_stream(kernel.device());
     {
@@ -149,14 +151,11 @@ PyObject* fast_launch(PyObject* self, PyObject* const* arguments, std::size_t co
     Py_RETURN_NONE;
 }
 
-PyObject* call_launch(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* keywords) {
-    const Py_ssize_t count = PyVectorcall_NARGS(flags);
-    if (keywords == nullptr) {
-        PyObject* const result =
-            translated([&] { return fast_launch(self, arguments, static_cast<std::size_t>(count)); });
-        if (result != nullptr || PyErr_Occurred() != nullptr) return result;
-    }
-    return call_slowly(slow_call, self, arguments, count, keywords);
+PyObject* call_launch(PyObject* self, PyObject* const* values, std::size_t flags, PyObject* keywords) {
+    const Arguments arguments{values, PyVectorcall_NARGS(flags), keywords};
+    PyObject* const result = translated([&] { return fast_launch(self, arguments); });
+    if (result != nullptr || PyErr_Occurred() != nullptr) return result;
+    return call_slowly(slow_call, self, arguments);
 }
 
 }  // namespace

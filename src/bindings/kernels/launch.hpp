@@ -20,7 +20,8 @@ struct KernelLaunch {
 
 Dim3 parse_dim(py::handle value, const char* what);
 std::size_t parse_shared(py::handle value);
-KernelLaunch configure(const KernelPtr& kernel, const LaunchKey& key);
+// kernel[key].
+KernelLaunchObject configure(const KernelPtr& kernel, const LaunchKey& key);
 void run(const core::Kernel& kernel, const LaunchConfig& config, const StreamObjectPtr& stream,
          const py::tuple& values);
 

@@ -92,10 +92,10 @@ py::handle given(PyObject* value, PyObject* otherwise = Py_None) {
 }
 
 template <Operation operation>
-PyObject* fast_reduction(PyObject* const* arguments, Py_ssize_t count, Keywords keywords) {
+PyObject* fast_reduction(PyObject*, const Arguments& arguments) {
     static constinit ParameterNames names("x", "axis", "out", "keepdims", "stream");
     std::array<PyObject*, 5> values;
-    if (!bind_arguments(names, 4, 1, arguments, count, keywords, &values)) return nullptr;
+    if (!bind_arguments(names, 4, 1, arguments, &values)) return nullptr;
     const auto [x, axis, out, keepdims, stream] = values;
     return compute_reduction(operation,
                              {x, given(axis), Py_None, given(out), given(keepdims, Py_False), given(stream)})
@@ -105,10 +105,10 @@ PyObject* fast_reduction(PyObject* const* arguments, Py_ssize_t count, Keywords 
 
 // The same with the argument `dtype`.
 template <Operation operation>
-PyObject* fast_sum(PyObject* const* arguments, Py_ssize_t count, Keywords keywords) {
+PyObject* fast_sum(PyObject*, const Arguments& arguments) {
     static constinit ParameterNames names("x", "axis", "dtype", "out", "keepdims", "stream");
     std::array<PyObject*, 6> values;
-    if (!bind_arguments(names, 5, 1, arguments, count, keywords, &values)) return nullptr;
+    if (!bind_arguments(names, 5, 1, arguments, &values)) return nullptr;
     const auto [x, axis, dtype, out, keepdims, stream] = values;
     return compute_reduction(operation, {x, given(axis), given(dtype), given(out), given(keepdims, Py_False),
                                          given(stream)})
@@ -116,18 +116,18 @@ PyObject* fast_sum(PyObject* const* arguments, Py_ssize_t count, Keywords keywor
         .ptr();
 }
 
-PyObject* fast_dot(PyObject* const* arguments, Py_ssize_t count, Keywords keywords) {
+PyObject* fast_dot(PyObject*, const Arguments& arguments) {
     static constinit ParameterNames names("x", "y", "out", "stream");
     std::array<PyObject*, 4> values;
-    if (!bind_arguments(names, 3, 2, arguments, count, keywords, &values)) return nullptr;
+    if (!bind_arguments(names, 3, 2, arguments, &values)) return nullptr;
     const auto [x, y, out, stream] = values;
     return compute_dot(x, y, given(out), given(stream)).release().ptr();
 }
 
-PyObject* fast_matmul(PyObject* const* arguments, Py_ssize_t count, Keywords keywords) {
+PyObject* fast_matmul(PyObject*, const Arguments& arguments) {
     static constinit ParameterNames names("a", "b", "out", "variant", "stream");
     std::array<PyObject*, 5> values;
-    if (!bind_arguments(names, 5, 2, arguments, count, keywords, &values)) return nullptr;
+    if (!bind_arguments(names, 5, 2, arguments, &values)) return nullptr;
     const auto [a, b, out, variant, stream] = values;
     return compute_product(a, b, given(out), variant == nullptr ? "auto" : text_of(variant, "variant"),
                            given(stream))
@@ -135,10 +135,10 @@ PyObject* fast_matmul(PyObject* const* arguments, Py_ssize_t count, Keywords key
         .ptr();
 }
 
-PyObject* fast_reduce(PyObject* const* arguments, Py_ssize_t count, Keywords keywords) {
+PyObject* fast_reduce(PyObject*, const Arguments& arguments) {
     static constinit ParameterNames names("x", "op", "axis", "dtype", "out", "keepdims", "variant", "stream");
     std::array<PyObject*, 8> values;
-    if (!bind_arguments(names, 8, 8, arguments, count, keywords, &values)) return nullptr;
+    if (!bind_arguments(names, 8, 8, arguments, &values)) return nullptr;
     const auto [x, op, axis, dtype, out, keepdims, variant, stream] = values;
     return compute_reduction(parse_operation(op),
                              {x, axis, dtype, out, keepdims, stream, text_of(variant, "variant")})

@@ -22,12 +22,12 @@ EventSelf record(const py::object& self, const StreamLike& stream, bool external
     return self;
 }
 
-PyObject* fast_record(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+PyObject* fast_record(PyObject* self, const Arguments& arguments) {
     auto* const object = exactly<EventObject>(self);
-    if (object == nullptr || count > 1) return nullptr;
+    if (object == nullptr || arguments.count > 1 || arguments.named() > 0) return nullptr;
     const Closable<core::Event>::Borrowed event(object->event);
     if (!event) return nullptr;
-    if (count == 0) {
+    if (arguments.count == 0) {
         const core::StreamPtr current = core::current_stream(object->device);
         without_gil([&] { event->record(*current); });
         return Py_NewRef(self);
@@ -40,9 +40,9 @@ PyObject* fast_record(PyObject* self, PyObject* const* arguments, Py_ssize_t cou
     return Py_NewRef(self);
 }
 
-PyObject* fast_event_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
+PyObject* fast_event_query(PyObject* self, const Arguments& arguments) {
     auto* const object = exactly<EventObject>(self);
-    if (object == nullptr || count != 0) return nullptr;
+    if (object == nullptr || !arguments.are(0)) return nullptr;
     const Closable<core::Event>::Borrowed event(object->event);
     if (!event) return nullptr;
     return PyBool_FromLong(without_gil([&] { return event->query(); }) ? 1 : 0);

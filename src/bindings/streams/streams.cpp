@@ -52,9 +52,9 @@ void wait(const StreamObject& self, const EventOrStream& what, bool external) {
     without_gil([&] { stream->wait(*other); });
 }
 
-PyObject* fast_wait(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+PyObject* fast_wait(PyObject* self, const Arguments& arguments) {
     auto* const object = exactly<StreamObject>(self);
-    auto* const event = count == 1 ? exactly<EventObject>(arguments[0]) : nullptr;
+    auto* const event = arguments.are(1) ? exactly<EventObject>(arguments[0]) : nullptr;
     if (object == nullptr || event == nullptr) return nullptr;
     const Closable<core::Stream>::Borrowed stream(object->stream);
     const Closable<core::Event>::Borrowed awaited(event->event);
@@ -63,40 +63,40 @@ PyObject* fast_wait(PyObject* self, PyObject* const* arguments, Py_ssize_t count
     Py_RETURN_NONE;
 }
 
-PyObject* fast_stream_query(PyObject* self, PyObject* const*, Py_ssize_t count) {
+PyObject* fast_stream_query(PyObject* self, const Arguments& arguments) {
     auto* const object = exactly<StreamObject>(self);
-    if (object == nullptr || count != 0) return nullptr;
+    if (object == nullptr || !arguments.are(0)) return nullptr;
     const Closable<core::Stream>::Borrowed stream(object->stream);
     if (!stream) return nullptr;
     return PyBool_FromLong(without_gil([&] { return stream->query(); }) ? 1 : 0);
 }
 
-PyObject* fast_enter(PyObject* self, PyObject* const*, Py_ssize_t count) {
+PyObject* fast_enter(PyObject* self, const Arguments& arguments) {
     auto* const object = exactly<StreamObject>(self);
-    if (object == nullptr || count != 0) return nullptr;
+    if (object == nullptr || !arguments.are(0)) return nullptr;
     const core::StreamPtr stream = object->stream.get();
     if (!stream) return nullptr;
     without_gil([&] { core::push_stream(stream); });
     return Py_NewRef(self);
 }
 
-PyObject* fast_exit(PyObject* self, PyObject* const*, Py_ssize_t count) {
+PyObject* fast_exit(PyObject* self, const Arguments& arguments) {
     const auto* const object = exactly<StreamObject>(self);
-    if (object == nullptr || count != 3) return nullptr;
+    if (object == nullptr || !arguments.are(3)) return nullptr;
     const unsigned long long serial = object->serial;
     without_gil([&] { core::pop_stream(serial); });
     Py_RETURN_NONE;
 }
 
-PyObject* fast_current_stream(PyObject*, PyObject* const*, Py_ssize_t count) {
-    if (count != 0) return nullptr;
+PyObject* fast_current_stream(PyObject*, const Arguments& arguments) {
+    if (!arguments.are(0)) return nullptr;
     return py::cast(wrap(core::current_stream(current_device()))).release().ptr();
 }
 
 // An event of ours as the only argument.
-PyObject* fast_record_behind(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+PyObject* fast_record_behind(PyObject* self, const Arguments& arguments) {
     auto* const object = exactly<StreamObject>(self);
-    auto* const event = count == 1 ? exactly<EventObject>(arguments[0]) : nullptr;
+    auto* const event = arguments.are(1) ? exactly<EventObject>(arguments[0]) : nullptr;
     if (object == nullptr || event == nullptr) return nullptr;
     const Closable<core::Stream>::Borrowed on(object->stream);
     const Closable<core::Event>::Borrowed recorded(event->event);
@@ -105,9 +105,11 @@ PyObject* fast_record_behind(PyObject* self, PyObject* const* arguments, Py_ssiz
     return Py_NewRef(arguments[0]);
 }
 
-PyObject* fast_host_function(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+PyObject* fast_host_function(PyObject* self, const Arguments& arguments) {
     auto* const object = exactly<StreamObject>(self);
-    if (object == nullptr || count < 1 || PyCallable_Check(arguments[0]) == 0) return nullptr;
+    const Py_ssize_t count = arguments.count;
+    if (object == nullptr || count < 1 || arguments.named() > 0 || PyCallable_Check(arguments[0]) == 0)
+        return nullptr;
     const Closable<core::Stream>::Borrowed stream(object->stream);
     if (!stream) return nullptr;
     py::tuple passed(count - 1);

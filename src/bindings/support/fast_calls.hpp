@@ -4,28 +4,41 @@
 // and no message exists twice.
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <type_traits>
 #include <vector>
 
 #include "bindings/support/objects.hpp"
 
 namespace cuscope::bindings {
 
-// Returns null without an exception to leave the call to pybind11's method.
-using FastFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, Py_ssize_t count);
-// The same with the keyword `stream`, which is null if it was not passed.
-using FastStreamFunction = PyObject* (*)(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
-                                         PyObject* stream);
+// The arguments of a call, as Python's vectorcall passes them.
+struct Arguments {
+    PyObject* const* values;  // the positional ones, and those with a keyword behind them
+    Py_ssize_t count;         // of the positional ones
+    PyObject* keywords;       // a tuple of names; null if there are none
 
-// The same for a function or a method with several keywords: the values of the arguments are behind the
-// positional ones.
-struct Keywords {
-    PyObject* names;  // a tuple; null if there are none
+    PyObject* operator[](Py_ssize_t i) const { return values[i]; }
+    Py_ssize_t named() const { return keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords); }
+    // Are there this many, all of them positional?
+    bool are(Py_ssize_t wanted) const { return count == wanted && named() == 0; }
 };
-using FastKeywordFunction = PyObject* (*)(PyObject* const* arguments, Py_ssize_t count, Keywords keywords);
-using FastKeywordMethod = PyObject* (*)(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
-                                        Keywords keywords);
+
+// `self` is null for a function of a module. Returns null without an exception to leave the call to
+// pybind11's method.
+using FastFunction = PyObject* (*)(PyObject* self, const Arguments& arguments);
+
+// Sets *stream to the value of the keyword `stream`, or to null if it was left out. False: there are other
+// keywords.
+inline bool take_stream(const Arguments& arguments, PyObject** stream) {
+    *stream = nullptr;
+    if (arguments.named() == 0) return true;
+    if (arguments.named() > 1 ||
+        PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(arguments.keywords, 0), "stream") != 0)
+        return false;
+    *stream = arguments[arguments.count];
+    return true;
+}
 
 template <std::size_t most>
 bool are_there(const std::array<PyObject*, most>& values, std::size_t required) {
@@ -39,16 +52,15 @@ bool are_there(const std::array<PyObject*, most>& values, std::size_t required) 
 // `positional` may come without a name, the first `required` are never left out. False: the call is wrong.
 template <std::size_t most>
 bool bind_arguments(ParameterNames<most>& parameters, std::size_t positional, std::size_t required,
-                    PyObject* const* arguments, Py_ssize_t count, Keywords keywords,
-                    std::array<PyObject*, most>* values) {
-    const auto without_name = static_cast<std::size_t>(count);
+                    const Arguments& arguments, std::array<PyObject*, most>* values) {
+    const auto without_name = static_cast<std::size_t>(arguments.count);
     if (without_name > positional) return false;
-    for (std::size_t i = 0; i < most; ++i) (*values)[i] = i < without_name ? arguments[i] : nullptr;
-    const Py_ssize_t named = keywords.names == nullptr ? 0 : PyTuple_GET_SIZE(keywords.names);
+    for (std::size_t i = 0; i < most; ++i) (*values)[i] = i < without_name ? arguments.values[i] : nullptr;
+    const Py_ssize_t named = arguments.named();
     if (named == 0) return are_there(*values, required);
     const ParameterNames<most>& names = parameters.made();
     for (Py_ssize_t i = 0; i < named; ++i) {
-        PyObject* const name = PyTuple_GET_ITEM(keywords.names, i);
+        PyObject* const name = PyTuple_GET_ITEM(arguments.keywords, i);
         // Names in a program are interned, so they mostly are the same object.
         std::size_t at = 0;
         while (at < most && names[at] != name) ++at;
@@ -56,7 +68,7 @@ bool bind_arguments(ParameterNames<most>& parameters, std::size_t positional, st
             if (PyUnicode_Compare(names[other], name) == 0) at = other;
         }
         if (at == most || (*values)[at] != nullptr) return false;
-        (*values)[at] = arguments[count + i];
+        (*values)[at] = arguments[arguments.count + i];
     }
     return are_there(*values, required);
 }
@@ -100,42 +112,21 @@ PyObject* translated(Function&& function) {
     return nullptr;
 }
 
-// Calls the method `slow` with self before the arguments.
-inline PyObject* call_slowly(PyObject* slow, PyObject* self, PyObject* const* arguments, Py_ssize_t count,
-                             PyObject* keywords) {
-    const Py_ssize_t all = count + (keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords));
+// Calls pybind11's function, with self before the arguments if it is a method.
+inline PyObject* call_slowly(PyObject* slow, PyObject* self, const Arguments& arguments) {
+    const auto count = static_cast<std::size_t>(arguments.count);
+    if (self == nullptr) return PyObject_Vectorcall(slow, arguments.values, count, arguments.keywords);
+    const std::size_t all = count + static_cast<std::size_t>(arguments.named());
     std::array<PyObject*, 16> few;
     std::vector<PyObject*> many;
     PyObject** stack = few.data();
-    if (static_cast<std::size_t>(all) + 1 > few.size()) {
-        many.resize(static_cast<std::size_t>(all) + 1);
+    if (all + 1 > few.size()) {
+        many.resize(all + 1);
         stack = many.data();
     }
     stack[0] = self;
-    for (Py_ssize_t i = 0; i < all; ++i) stack[i + 1] = arguments[i];
-    return PyObject_Vectorcall(slow, stack, static_cast<std::size_t>(count) + 1, keywords);
-}
-
-// Returns null without an exception if the arguments are not for this function.
-template <auto fast>
-PyObject* call_fast(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
-    if constexpr (std::is_same_v<decltype(fast), FastStreamFunction>) {
-        PyObject* stream = nullptr;
-        if (keywords != nullptr) {
-            if (PyTuple_GET_SIZE(keywords) != 1) return nullptr;
-            if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "stream") != 0)
-                return nullptr;
-            stream = arguments[count];
-        }
-        return translated([&] { return fast(self, arguments, count, stream); });
-    } else if constexpr (std::is_same_v<decltype(fast), FastKeywordFunction>) {
-        return translated([&] { return fast(arguments, count, {keywords}); });
-    } else if constexpr (std::is_same_v<decltype(fast), FastKeywordMethod>) {
-        return translated([&] { return fast(self, arguments, count, {keywords}); });
-    } else {
-        if (keywords != nullptr) return nullptr;
-        return translated([&] { return fast(self, arguments, count); });
-    }
+    std::copy_n(arguments.values, all, stack + 1);
+    return PyObject_Vectorcall(slow, stack, count + 1, arguments.keywords);
 }
 
 // pybind11's methods that fast functions have replaced. These references keep them alive, since no type or
@@ -144,58 +135,43 @@ inline std::vector<PyObject*> slow_functions;
 
 // Replaces a method or a property's getter of a type, or a function of a module, by one that tries a fast
 // function first.
-template <auto fast>
+template <FastFunction fast>
 class FastMethod {
   public:
     static void put_before(py::handle type, const char* name) {
-        define(type, name, call);
-        auto* const raw = reinterpret_cast<PyTypeObject*>(type.ptr());
-        type.attr(name) = py::reinterpret_steal<py::object>(PyDescr_NewMethod(raw, &definition));
+        define(type.attr(name), name);
+        type.attr(name) = method_of(type);
     }
     static void put_before(const py::module_& module, const char* name) {
-        define(module, name, call_function);
+        define(module.attr(name), name);
         const py::object module_name = module.attr("__name__");
         module.attr(name) =
             py::reinterpret_steal<py::object>(PyCFunction_NewEx(&definition, nullptr, module_name.ptr()));
     }
     static void put_before_getter(py::handle type, const char* name) {
         const py::object property = type.attr(name);
-        define(property, "fget", call_getter);
-        definition.ml_name = name;
-        const py::object getter =
-            py::reinterpret_steal<py::object>(PyCFunction_NewEx(&definition, nullptr, nullptr));
+        define(property.attr("fget"), name);
         type.attr(name) = py::handle(reinterpret_cast<PyObject*>(&PyProperty_Type))(
-            getter, property.attr("fset"), py::none(), property.attr("__doc__"));
+            method_of(type), property.attr("fset"), py::none(), property.attr("__doc__"));
     }
 
   private:
-    using Call = PyObject*(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
-
-    static void define(py::handle scope, const char* name, Call* function) {
-        slow = py::object(scope.attr(name)).release().ptr();
+    static void define(const py::object& replaced, const char* name) {
+        slow = py::object(replaced).release().ptr();
         slow_functions.push_back(slow);
-        static const std::string doc = py::str(scope.attr(name).attr("__doc__"));
-        definition = {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)),
+        static const std::string doc = py::str(replaced.attr("__doc__"));
+        definition = {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call)),
                       METH_FASTCALL | METH_KEYWORDS, doc.c_str()};
     }
-    static PyObject* call(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
-        PyObject* const result = call_fast<fast>(self, arguments, count, keywords);
-        if (result != nullptr || PyErr_Occurred() != nullptr) return result;
-        return call_slowly(slow, self, arguments, count, keywords);
+    static py::object method_of(py::handle type) {
+        auto* const raw = reinterpret_cast<PyTypeObject*>(type.ptr());
+        return py::reinterpret_steal<py::object>(PyDescr_NewMethod(raw, &definition));
     }
-    static PyObject* call_function(PyObject*, PyObject* const* arguments, Py_ssize_t count,
-                                   PyObject* keywords) {
-        PyObject* const result = call_fast<fast>(nullptr, arguments, count, keywords);
+    static PyObject* call(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* keywords) {
+        const Arguments arguments{values, count, keywords};
+        PyObject* const result = translated([&] { return fast(self, arguments); });
         if (result != nullptr || PyErr_Occurred() != nullptr) return result;
-        return PyObject_Vectorcall(slow, arguments, static_cast<std::size_t>(count), keywords);
-    }
-    static PyObject* call_getter(PyObject*, PyObject* const* arguments, Py_ssize_t count,
-                                 PyObject* keywords) {
-        if (count == 1) {
-            PyObject* const result = call_fast<fast>(arguments[0], nullptr, 0, keywords);
-            if (result != nullptr || PyErr_Occurred() != nullptr) return result;
-        }
-        return PyObject_Vectorcall(slow, arguments, static_cast<std::size_t>(count), keywords);
+        return call_slowly(slow, self, arguments);
     }
 
     static inline PyObject* slow = nullptr;

@@ -106,13 +106,19 @@ void publish_function(PyCFunctionObject* function, std::string name, Role role, 
     add_types(function, {std::move(name), std::move(signature), role != Role::function});
 }
 
+// A method or getter of FastMethod.
+bool publish_fast(const std::string& name, py::handle value, bool accessor) {
+    if (!Py_IS_TYPE(value.ptr(), &PyMethodDescr_Type)) return false;
+    auto* const descriptor = reinterpret_cast<PyMethodDescrObject*>(value.ptr());
+    std::string signature = take_signature(*descriptor->d_method, accessor, false);
+    if (!signature.empty()) add_types(descriptor, {name, std::move(signature), true});
+    return true;
+}
+
 void publish_member(const std::string& name, py::handle value) {
+    if (publish_fast(name, value, false)) return;
     if (PyCFunctionObject* const method = function_in(value)) {
         publish_function(method, name, Role::method);
-    } else if (Py_IS_TYPE(value.ptr(), &PyMethodDescr_Type)) {
-        auto* const descriptor = reinterpret_cast<PyMethodDescrObject*>(value.ptr());
-        std::string signature = take_signature(*descriptor->d_method, false, false);
-        if (!signature.empty()) add_types(descriptor, {name, std::move(signature), true});
     } else if (Py_IS_TYPE(value.ptr(), &PyStaticMethod_Type)) {
         const py::object held = value.attr("__func__");
         if (PyCFunctionObject* const function = function_in(held))
@@ -120,8 +126,9 @@ void publish_member(const std::string& name, py::handle value) {
     } else if (PyObject_TypeCheck(value.ptr(), &PyProperty_Type) != 0) {
         for (const char* const part : {"fget", "fset"}) {
             const py::object held = value.attr(part);
+            if (publish_fast(name, held, true)) continue;
             if (PyCFunctionObject* const function = function_in(held))
-                publish_function(function, name, Role::accessor, function->m_self != nullptr);
+                publish_function(function, name, Role::accessor);
         }
     }
 }
