@@ -12,20 +12,18 @@ constexpr Words<3> statuses{"none", "active", "invalidated"};
 
 CaptureMode parse_mode(const Text& mode) { return static_cast<CaptureMode>(parse_word(mode, "mode", modes)); }
 
-void begin(const core::StreamPtr& stream, CaptureMode mode, const std::shared_ptr<core::Graph>& into,
+// The graph that a capture adds to; null: a new one.
+GraphObjectPtr parse_into(const py::object& graph) {
+    if (graph.is_none()) return nullptr;
+    if (!py::isinstance<GraphObject>(graph))
+        throw core::WrongKind("graph: takes a Graph or None, not " + kind_of(graph));
+    return graph.cast<GraphObjectPtr>();
+}
+
+void begin(const core::StreamPtr& stream, CaptureMode mode, const GraphObjectPtr& into,
            const core::GraphNodes& after) {
-    if (!into) {
-        if (!after.empty())
-            throw std::invalid_argument("after: is only for captures that add to a graph: pass graph=, too");
-        without_gil([&] { core::Capture::begin(stream, mode); });
-        return;
-    }
-    std::vector<GraphNodeHandle> handles;
-    for (const auto& node : after) {
-        into->check_of_here(*node, "after");
-        handles.push_back(node->handle());
-    }
-    without_gil([&] { core::Capture::begin(stream, mode, into, handles); });
+    const std::shared_ptr<core::Graph> graph = into ? into->open() : nullptr;
+    without_gil([&] { core::Capture::begin(stream, mode, graph, after); });
 }
 
 // The object of `with stream.capture()`.
@@ -48,7 +46,7 @@ struct CaptureScope {
 
 GraphObjectPtr enter(CaptureScope& self) {
     if (self.entered) throw std::invalid_argument("the capture was begun already: capture() makes another");
-    begin(self.stream, self.mode, self.into ? self.into->open() : std::shared_ptr<core::Graph>(), self.after);
+    begin(self.stream, self.mode, self.into, self.after);
     self.result =
         self.into
             ? self.into
@@ -140,14 +138,7 @@ calls. Allocations, for example, are unsafe. See cudaThreadExchangeStreamCapture
         .def(
             "capture",
             [](const StreamObject& self, const Text& mode, const py::object& graph, const AfterLike& after) {
-                GraphObjectPtr into;
-                if (!graph.is_none()) {
-                    if (!py::isinstance<GraphObject>(graph)) {
-                        throw core::WrongKind(std::string("graph: takes a Graph or None, not ") +
-                                              Py_TYPE(graph.ptr())->tp_name);
-                    }
-                    into = graph.cast<GraphObjectPtr>();
-                }
+                const GraphObjectPtr into = parse_into(graph);
                 const core::StreamPtr stream = self.open();
                 return ending_without_gil(std::shared_ptr<CaptureScope>(new CaptureScope{
                     stream, wrap(stream), parse_mode(mode), into, parse_after(after), nullptr}));
@@ -189,9 +180,7 @@ array([4, 4, 4, 4], dtype=int32)
         .def(
             "begin_capture",
             [](const StreamObject& self, const Text& mode, const py::object& graph, const AfterLike& after) {
-                std::shared_ptr<core::Graph> into;
-                if (!graph.is_none()) into = graph.cast<const GraphObject&>().open();
-                begin(self.open(), parse_mode(mode), into, parse_after(after));
+                begin(self.open(), parse_mode(mode), parse_into(graph), parse_after(after));
             },
             py::arg("mode") = "global", py::kw_only(), py::arg("graph") = py::none(),
             py::arg("after") = py::none(),

@@ -120,11 +120,6 @@ void refuse_legacy_in_capture(const Stream& stream, const char* call) {
     }
 }
 
-void keep_host(const Stream& stream, bool pinned, const std::function<std::shared_ptr<void>()>& keep_alive) {
-    if (pinned || !keep_alive) return;
-    if (const auto capture = stream.capture()) capture->keep(keep_alive());
-}
-
 bool Capture::has_blocking_stream_of(const Device& device) {
     const std::lock_guard lock(mutex_);
     return std::any_of(streams_.begin(), streams_.end(), [&](const StreamPtr& stream) {
@@ -145,8 +140,29 @@ Capture::Capture(const StreamPtr& origin, CaptureMode mode, std::shared_ptr<Grap
 
 bool Capture::is_of_this_thread() const { return owner_.lock() == this_thread(); }
 
-void Capture::enter(const StreamPtr& stream, CaptureMode mode, std::shared_ptr<Graph> into) {
-    const auto made = std::make_shared<Capture>(stream, mode, std::move(into));
+void Capture::begin(const StreamPtr& stream, CaptureMode mode, const std::shared_ptr<Graph>& into,
+                    const GraphNodes& after) {
+    if (!into && !after.empty())
+        throw std::invalid_argument("after: is only for captures that add to a graph: pass graph=, too");
+    std::vector<GraphNodeHandle> nodes;
+    if (into) nodes = into->handles_of(after, "after");
+    stream->check_usable();
+    Device& device = stream->device();
+    if (into) check_same_device({.what = "graph", .verb = "capture"}, into->device(), *stream);
+    const DeviceScope scope(device);
+    end_left();
+    device.sweep();
+    ClosedGates closed(*stream);
+    closed.add(GivingBack::gate());
+    Runtime& runtime = device.runtime();
+    if (into) {
+        device.check(runtime.stream_begin_capture_to_graph(stream->handle(), into->handle(), nodes.data(),
+                                                           nullptr, nodes.size(), mode),
+                     "cudaStreamBeginCaptureToGraph");
+    } else {
+        device.check(runtime.stream_begin_capture(stream->handle(), mode), "cudaStreamBeginCapture");
+    }
+    const auto made = std::make_shared<Capture>(stream, mode, into);
     stream->capture_status(&made->id_);
     {
         const std::lock_guard lock(underway().mutex);
@@ -154,34 +170,6 @@ void Capture::enter(const StreamPtr& stream, CaptureMode mode, std::shared_ptr<G
         ++capture_count;
     }
     made->join(stream);
-}
-
-void Capture::begin(const StreamPtr& stream, CaptureMode mode) {
-    stream->check_usable();
-    Device& device = stream->device();
-    const DeviceScope scope(device);
-    end_left();
-    device.sweep();
-    ClosedGates closed(*stream);
-    closed.add(GivingBack::gate());
-    device.check(device.runtime().stream_begin_capture(stream->handle(), mode), "cudaStreamBeginCapture");
-    enter(stream, mode, nullptr);
-}
-
-void Capture::begin(const StreamPtr& stream, CaptureMode mode, const std::shared_ptr<Graph>& graph,
-                    const std::vector<GraphNodeHandle>& after) {
-    stream->check_usable();
-    Device& device = stream->device();
-    check_same_device({.what = "graph", .verb = "capture"}, graph->device(), *stream);
-    const DeviceScope scope(device);
-    end_left();
-    device.sweep();
-    ClosedGates closed(*stream);
-    closed.add(GivingBack::gate());
-    device.check(device.runtime().stream_begin_capture_to_graph(stream->handle(), graph->handle(),
-                                                                after.data(), nullptr, after.size(), mode),
-                 "cudaStreamBeginCaptureToGraph");
-    enter(stream, mode, graph);
 }
 
 void Capture::join(const StreamPtr& stream) {

@@ -21,6 +21,8 @@ namespace cuscope::core {
 class Graph;
 class GraphNode;
 class GraphTask;
+using GraphNodePtr = std::shared_ptr<GraphNode>;
+using GraphNodes = std::vector<GraphNodePtr>;
 
 // The objects that the nodes of a graph use. They are never removed one by one: the list is small compared to
 // the memory that it keeps.
@@ -50,11 +52,10 @@ class Keepers {
 
 class Capture : public std::enable_shared_from_this<Capture> {
   public:
-    // Throws if the runtime refuses.
-    static void begin(const StreamPtr& stream, CaptureMode mode);
-    // The same, but adds nodes to an existing graph, after the nodes `after`.
-    static void begin(const StreamPtr& stream, CaptureMode mode, const std::shared_ptr<Graph>& graph,
-                      const std::vector<GraphNodeHandle>& after);
+    // Throws if the runtime refuses. The commands become nodes of the graph `into`, after its nodes `after`;
+    // null: of a new graph.
+    static void begin(const StreamPtr& stream, CaptureMode mode, const std::shared_ptr<Graph>& into,
+                      const GraphNodes& after);
     // If the capture failed, returns null with `quietly`, else throws. The streams are usable in either case.
     static std::shared_ptr<Graph> end(const StreamPtr& stream, bool quietly);
     // The owner of a held capture ends it, even if the stream is closed before.
@@ -96,7 +97,6 @@ class Capture : public std::enable_shared_from_this<Capture> {
     Capture(const StreamPtr& origin, CaptureMode mode, std::shared_ptr<Graph> into);
 
   private:
-    static void enter(const StreamPtr& stream, CaptureMode mode, std::shared_ptr<Graph> into);
     void leave();
     void give_up();
     bool is_of_this_thread() const;
@@ -145,9 +145,6 @@ class RelaxedCapture {
     CaptureMode mode_ = CaptureMode::relaxed;
     bool relaxed_ = false;
 };
-
-// In a capture: keeps the owner of pageable host memory, which the graph reads or writes when it runs.
-void keep_host(const Stream& stream, bool pinned, const std::function<std::shared_ptr<void>()>& keep_alive);
 
 // Throws an Error before a call is made that would invalidate the capture.
 [[noreturn]] void refuse_in_capture(Status status, const std::string& call, const std::string& detail);

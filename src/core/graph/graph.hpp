@@ -67,9 +67,6 @@ class GraphNode {
     std::atomic<bool> destroyed_{false};
 };
 
-using GraphNodePtr = std::shared_ptr<GraphNode>;
-using GraphNodes = std::vector<GraphNodePtr>;
-
 class Graph : public std::enable_shared_from_this<Graph> {
   public:
     static std::shared_ptr<Graph> create(const DevicePtr& device);
@@ -135,12 +132,13 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
     GraphNodePtr node(GraphNodeHandle handle);  // null for a null handle
     void check_of_here(const GraphNode& node, const char* what) const;
+    // Throws for a node of another graph.
+    std::vector<GraphNodeHandle> handles_of(const GraphNodes& nodes, const char* what) const;
 
   private:
     friend class GraphNode;
     GraphNodePtr node(GraphNodeHandle handle, GraphNodeType type);
     void set_conditional(GraphNodeHandle node, const ConditionalNodeParameters& parameters);
-    std::vector<GraphNodeHandle> handles_of(const GraphNodes& nodes, const char* what) const;
     bool leads_to(const GraphNode& from, const GraphNode& to);
     std::string why_not(const GraphInstantiateParameters& parameters);
     bool destroy_dropped();  // executables; true if there were any

@@ -4,10 +4,9 @@
 #include <cstring>
 #include <vector>
 
-#include "core/graph/capture.hpp"
+#include "core/memory/host_memory.hpp"
 #include "core/memory/mem_pool.hpp"
 #include "core/memory/staging.hpp"
-#include "core/stream/mark.hpp"
 #include "core/stream/same_device.hpp"
 
 namespace cuscope::core {
@@ -36,23 +35,15 @@ bool copy_staged(std::byte* destination, std::byte* source, std::size_t bytes, M
 void enqueue_copy(void* destination, const void* source, std::size_t bytes, MemcpyKind kind, const void* host,
                   const StreamPtr& stream, const Enqueue& enqueue, const KeepAlive& keep_alive) {
     Device& device = stream->device();
-    const RelaxedCapture relaxed(device);  // captures on other streams: copies of pageable memory wait inside
-    if (!stream->capturing()) stream->note(Enqueued::copy, bytes, static_cast<std::uint64_t>(kind));
-    const auto pinned = PinnedMemory::find(device, host, bytes);
-    if (pinned) pinned->use(stream, enqueue);
-    try {
-        if (pinned ||
-            !copy_staged(static_cast<std::byte*>(destination),
-                         static_cast<std::byte*>(const_cast<void*>(source)), bytes, kind, host, *stream))
-            device.check_wait(
-                device.runtime().memcpy_async(destination, source, bytes, kind, stream->handle()),
-                "cudaMemcpyAsync");
-    } catch (const Interrupted&) {
-        if (!pinned && keep_alive) keep_until_done(stream, keep_alive());
-        throw;
-    }
-    if (stream->capturing()) keep_host(*stream, pinned != nullptr, keep_alive);
-    device.sweep();
+    stream->note(Enqueued::copy, bytes, static_cast<std::uint64_t>(kind));
+    with_host_memory(host, bytes, stream, enqueue, keep_alive, [&](bool pinned) {
+        if (!pinned &&
+            copy_staged(static_cast<std::byte*>(destination),
+                        static_cast<std::byte*>(const_cast<void*>(source)), bytes, kind, host, *stream))
+            return;
+        device.check_wait(device.runtime().memcpy_async(destination, source, bytes, kind, stream->handle()),
+                          "cudaMemcpyAsync");
+    });
 }
 
 }  // namespace
@@ -107,10 +98,7 @@ void copy_on_device(const DeviceSpan& destination, const DeviceSpan& source, con
     if (destination.bytes == 0) return;
     Device& device = stream->device();
     const Enqueue enqueue(*stream);
-    if (!stream->capturing()) {
-        stream->note(Enqueued::copy, destination.bytes,
-                     static_cast<std::uint64_t>(MemcpyKind::device_to_device));
-    }
+    stream->note(Enqueued::copy, destination.bytes, static_cast<std::uint64_t>(MemcpyKind::device_to_device));
     const DeviceScope scope(device);
     destination.memory->use(stream, enqueue);
     source.memory->use(stream, enqueue);
@@ -139,7 +127,7 @@ void fill(const DeviceSpan& destination, std::span<const std::byte> value, const
         device.check(runtime.memset_async(destination.pointer(), std::to_integer<int>(value[0]),
                                           destination.bytes, stream->handle()),
                      "cudaMemsetAsync");
-        if (!stream->capturing()) stream->note(Enqueued::memset, destination.bytes);
+        stream->note(Enqueued::memset, destination.bytes);
         return;
     }
     const std::size_t seed =
@@ -159,7 +147,7 @@ void fill(const DeviceSpan& destination, std::span<const std::byte> value, const
                                           stream->handle()),
                      "cudaMemcpyAsync");
     }
-    if (!stream->capturing()) stream->note(Enqueued::memset, destination.bytes);
+    stream->note(Enqueued::memset, destination.bytes);
 }
 
 }  // namespace cuscope::core

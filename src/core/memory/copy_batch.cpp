@@ -50,10 +50,8 @@ void copy_batch(const std::vector<BatchCopy>& copies, const StreamPtr& stream) {
                           "copies of pageable host memory must end before the call returns, but captured "
                           "copies run later: use page-locked memory, or single copies");
     }
-    if (!stream->capturing()) {
-        stream->note(Enqueued::copy, std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}),
-                     static_cast<std::uint64_t>(MemcpyKind::by_address));
-    }
+    stream->note(Enqueued::copy, std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}),
+                 static_cast<std::uint64_t>(MemcpyKind::by_address));
     if (stream->handle() == stream_legacy) {
         // The legacy default stream takes no batches.
         for (std::size_t i = 0; i < sizes.size(); ++i) {

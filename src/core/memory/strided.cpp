@@ -5,10 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/graph/capture.hpp"
+#include "core/memory/host_memory.hpp"
 #include "core/memory/mem_pool.hpp"
 #include "core/memory/staging.hpp"
-#include "core/stream/mark.hpp"
 #include "core/stream/same_device.hpp"
 
 namespace cuscope::core {
@@ -32,27 +31,16 @@ void copy_strided(const StridedSide& to, const StridedSide& from, const CopyPlan
         memory->use(stream, enqueue);
         MemPool::let_copy(device, *memory);
     }
-    if (!stream->capturing()) {
-        std::size_t bytes = plan.width * plan.height * plan.depth;
-        for (const auto& repeat : plan.repeats) bytes *= repeat.count;
-        stream->note(Enqueued::copy, bytes, static_cast<std::uint64_t>(kind));
-    }
-    const RelaxedCapture relaxed(device);
-    const auto pinned = host != nullptr ? PinnedMemory::find(device, host, host_bytes) : nullptr;
-    if (pinned) pinned->use(stream, enqueue);
-    Runtime& runtime = device.runtime();
-    try {
+    std::size_t bytes = plan.width * plan.height * plan.depth;
+    for (const auto& repeat : plan.repeats) bytes *= repeat.count;
+    stream->note(Enqueued::copy, bytes, static_cast<std::uint64_t>(kind));
+    with_host_memory(host, host_bytes, stream, enqueue, keep_alive, [&](bool) {
         plan.for_each_box([&](std::ptrdiff_t to_offset, std::ptrdiff_t from_offset) {
-            device.check_wait(plan.enqueue_box(runtime, to.first + to_offset, from.first + from_offset, kind,
-                                               stream->handle()),
+            device.check_wait(plan.enqueue_box(device.runtime(), to.first + to_offset,
+                                               from.first + from_offset, kind, stream->handle()),
                               plan.function());
         });
-    } catch (const Interrupted&) {
-        if (host != nullptr && !pinned && keep_alive) keep_until_done(stream, keep_alive());
-        throw;
-    }
-    if (stream->capturing() && host != nullptr) keep_host(*stream, pinned != nullptr, keep_alive);
-    device.sweep();
+    });
 }
 
 bool copy_through_ring(const StridedSide& on_device, const StridedSide& on_host,
@@ -132,11 +120,9 @@ void fill_strided(const std::shared_ptr<DeviceMemory>& memory, const StridedSide
     }
     plan.width = run;
     for (const Axis& axis : rest) plan.repeats.push_back({axis.count, axis.to, axis.to});
-    if (!stream->capturing()) {
-        std::size_t bytes = element;
-        for (const std::size_t extent : shape) bytes *= extent;
-        stream->note(Enqueued::memset, bytes);
-    }
+    std::size_t filled = element;
+    for (const std::size_t extent : shape) filled *= extent;
+    stream->note(Enqueued::memset, filled);
     Runtime& runtime = device.runtime();
     const std::size_t patterns = uniform ? 1 : element / unit;
     for (std::size_t i = 0; i < patterns; ++i) {

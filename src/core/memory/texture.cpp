@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "core/graph/capture.hpp"
-#include "core/stream/mark.hpp"
+#include "core/memory/host_memory.hpp"
 #include "core/stream/same_device.hpp"
 
 namespace cuscope::core {
@@ -67,13 +66,7 @@ void ArrayMemory::copy(bool from_array, const PitchedPointer& other,
     const DeviceScope scope(on);
     const Enqueue enqueue(*stream);
     use(stream, enqueue);
-    std::shared_ptr<PinnedMemory> pinned;
-    if (memory) {
-        memory->use(stream, enqueue);
-    } else {
-        pinned = PinnedMemory::find(on, other.pointer, bytes_);
-        if (pinned) pinned->use(stream, enqueue);
-    }
+    if (memory) memory->use(stream, enqueue);
     Memcpy3DParameters p;
     p.extent = {extent_.width, at_least_1(extent_.height), at_least_1(extent_.depth)};
     if (from_array) {
@@ -87,14 +80,9 @@ void ArrayMemory::copy(bool from_array, const PitchedPointer& other,
              : from_array ? MemcpyKind::device_to_host
                           : MemcpyKind::host_to_device;
     if (memory && memory->host_pointer() != nullptr) p.kind = MemcpyKind::by_address;
-    try {
+    with_host_memory(memory ? nullptr : other.pointer, bytes_, stream, enqueue, keep_alive, [&](bool) {
         on.check_wait(on.runtime().memcpy_3d_async(&p, stream->handle()), "cudaMemcpy3DAsync");
-    } catch (const Interrupted&) {
-        if (!memory && !pinned && keep_alive) keep_until_done(stream, keep_alive());
-        throw;
-    }
-    if (stream->capturing() && !memory) keep_host(*stream, pinned != nullptr, keep_alive);
-    on.sweep();
+    });
 }
 
 std::shared_ptr<TextureObject> TextureObject::texture(const DevicePtr& device,

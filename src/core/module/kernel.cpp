@@ -81,15 +81,9 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointer
     check_launch(*stream);
     config.stream = stream->handle();
     config.array_bytes = array_bytes;
-    if (checking()) [[unlikely]] {
-        config.checked = config.unchecked ? nullptr : checked();
-        for (const Memory* memory : memories) {
-            const auto* const array = dynamic_cast<const DeviceMemory*>(memory);
-            if (array != nullptr && array->kind() == DeviceMemory::Kind::foreign)
-                know_memory(array->pointer(), array->bytes());
-        }
-    }
-    const auto note = checking() ? note_for_checks(pointers, memories) : nullptr;
+    if (checking() && !config.unchecked) [[unlikely]]
+        config.checked = checked();
+    const auto note = note_for_checks(pointers, memories);
     const DeviceScope scope(*device_);
     if (config.checked == nullptr) prepare_time(config);
     const Enqueue enqueue(*stream);
@@ -103,9 +97,8 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointer
     }
     const Status status = device_->runtime().launch_kernel(config, handle_, pointers);
     if (status != Status::success) fail_launch(status, config);
-    if (!capture)
-        stream->note(Enqueued::kernel, reinterpret_cast<std::uintptr_t>(label_), packed(config.grid),
-                     packed(config.block));
+    stream->note(Enqueued::kernel, reinterpret_cast<std::uintptr_t>(label_), packed(config.grid),
+                 packed(config.block));
 }
 
 // What the parameters tell of the memory that a launch uses.
@@ -119,7 +112,10 @@ std::unique_ptr<order::KernelScope> Kernel::note_for_checks(void** pointers,
     std::vector<Piece> pieces;
     for (const Memory* memory : memories) {
         const void* begin = nullptr;
-        if (const auto* const array = dynamic_cast<const DeviceMemory*>(memory)) begin = array->pointer();
+        if (const auto* const array = dynamic_cast<const DeviceMemory*>(memory)) {
+            begin = array->pointer();
+            if (array->kind() == DeviceMemory::Kind::foreign) know_memory(begin, array->bytes());
+        }
         if (const auto* const pinned = dynamic_cast<const PinnedMemory*>(memory)) begin = pinned->pointer();
         const auto first = reinterpret_cast<std::uintptr_t>(begin);
         if (begin != nullptr) pieces.push_back({first, first + memory->bytes()});

@@ -73,7 +73,7 @@ void enqueue(const StreamPtr& stream, SemaphoreUse use, const SemaphoreValues& s
     device.check((device.runtime().*enqueue_them)(arrays.handles.data(), arrays.parameters.data(),
                                                   arrays.count, stream->handle()),
                  call);
-    if (!stream->capturing()) stream->note(Enqueued::semaphore, arrays.count, signal ? 0 : 1);
+    stream->note(Enqueued::semaphore, arrays.count, signal ? 0 : 1);
 }
 
 GraphNodePtr add_semaphores(Graph& graph, SemaphoreUse use, const SemaphoreValues& semaphores,

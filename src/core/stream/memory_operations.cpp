@@ -83,14 +83,12 @@ void enqueue(const StreamPtr& stream, const MemoryOperations& operations) {
         if (one.memory) one.memory->use(stream, enqueue);
     }
     Runtime& runtime = device.runtime();
-    if (!stream->capturing()) {
-        for (const MemoryOperationOn& one : operations) {
-            const MemoryOperation& operation = one.operation;
-            if (!operation.writes() && !operation.waits()) continue;
-            stream->note(operation.writes() ? Enqueued::write_value : Enqueued::wait_value,
-                         reinterpret_cast<std::uintptr_t>(operation.address), operation.value,
-                         std::uint64_t{operation.flags} << 8 | operation.bytes());
-        }
+    for (const MemoryOperationOn& one : operations) {
+        const MemoryOperation& operation = one.operation;
+        if (!operation.writes() && !operation.waits()) continue;
+        stream->note(operation.writes() ? Enqueued::write_value : Enqueued::wait_value,
+                     reinterpret_cast<std::uintptr_t>(operation.address), operation.value,
+                     std::uint64_t{operation.flags} << 8 | operation.bytes());
     }
     if (operations.size() == 1) {
         const Call call = enqueue_one(runtime, stream->handle(), operations.front().operation);

@@ -83,8 +83,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
     void wait(const Stream& other);  // for all work enqueued there so far
     void add_host_task(std::unique_ptr<HostTask> task);
 
+    // Notes a command given to the stream, for lists of pending work. Captured commands do not run.
     void note(Enqueued kind, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0) const noexcept {
-        enqueued_.add(kind, a, b, c);
+        if (!capturing()) enqueued_.add(kind, a, b, c);
     }
     EnqueuedNotes& enqueued() const { return enqueued_; }
     // Null if the stream keeps no blocks: on simulated devices, in the per-thread default stream, and if the
