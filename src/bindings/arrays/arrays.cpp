@@ -17,8 +17,7 @@ void check_match(const DeviceArray& array, const std::vector<py::ssize_t>& shape
                  const char* what) {
     if (!array.dtype.equal(dtype)) {
         throw core::WrongKind(std::string(what) + ": has dtype " + describe(dtype) + ", the array " +
-                              describe(array.dtype) + ": convert with .astype(numpy." +
-                              describe(array.dtype) + ")");
+                              describe(array.dtype) + ": convert with " + astype(array.dtype));
     }
     if (shape != array.shape) {
         throw std::invalid_argument(std::string(what) + ": has shape " + describe(shape) + ", the array " +
@@ -90,15 +89,7 @@ NDArray to_host(const DeviceArray& self, const py::object& out, const StreamLike
             "to_host() waits for the elements, but captured work does not run: "
             "copy_to(array) captures a copy, or call to_host() once the graph was launched");
     }
-    if (out.is_none()) {
-        HostArray result(self.dtype, self.shape);
-        download(self, result.array, on);
-        without_gil([&] {
-            on->synchronize();
-            result.touching.reset();
-        });
-        return NDArray(result.array);
-    }
+    if (out.is_none()) return NDArray(host_copy(self, on));
     py::array result(out);
     check_match(self, shape_of(result), result.dtype(), "out");
     check_writeable(result, "out");
@@ -185,7 +176,7 @@ std::string repr(const DeviceArray& self) {
 }
 
 DeviceArray to_device(const HostOrDeviceArray& source, const StreamLike& stream) {
-    const core::StreamPtr on = stream_for_new(stream);
+    const core::StreamPtr on = stream_or_current(stream);
     if (py::isinstance<DeviceArray>(source)) {
         const auto& other = source.cast<const DeviceArray&>();
         other.open();
@@ -444,11 +435,6 @@ void check_writeable(const DeviceArray& array, const char* what) {
         ": is read-only, as the library that made the array declared: write to .copy() of it");
 }
 
-core::StreamPtr stream_for_new(const StreamLike& stream) {
-    if (const StreamObjectPtr given = parse_stream(stream)) return given->open();
-    return core::current_stream(current_device());
-}
-
 DeviceArray new_array(const core::StreamPtr& stream, std::vector<py::ssize_t> shape, const py::dtype& dtype,
                       const std::shared_ptr<core::MemPool>& pool) {
     const std::size_t bytes = byte_count(shape, dtype);
@@ -485,7 +471,7 @@ void bind_arrays(py::module_& m, Classes& classes) {
         [float32](const ShapeLike& shape, const DTypeLike& dtype, const StreamLike& stream) {
             std::vector<py::ssize_t> extents = parse_shape(shape);
             const py::dtype type = parse_dtype(dtype.is_none() ? float32 : py::object(dtype));
-            return new_array(stream_for_new(stream), std::move(extents), type);
+            return new_array(stream_or_current(stream), std::move(extents), type);
         },
         py::arg("shape"), py::arg_v("dtype", float32, "numpy.float32"), py::kw_only(),
         py::arg("stream") = py::none(),
@@ -520,7 +506,7 @@ Examples
         [float32](const ShapeLike& shape, const DTypeLike& dtype, const StreamLike& stream) {
             std::vector<py::ssize_t> extents = parse_shape(shape);
             const py::dtype type = parse_dtype(dtype.is_none() ? float32 : py::object(dtype));
-            const core::StreamPtr on = stream_for_new(stream);
+            const core::StreamPtr on = stream_or_current(stream);
             DeviceArray made = new_array(on, std::move(extents), type);
             const core::DeviceSpan span = made.span();
             constexpr std::byte zero{0};
@@ -551,7 +537,7 @@ array([0., 0.], dtype=float32)
             }
             const py::dtype type = parse_dtype(own);
             const py::array element = one_element(value, type);
-            const core::StreamPtr on = stream_for_new(stream);
+            const core::StreamPtr on = stream_or_current(stream);
             DeviceArray made = new_array(on, std::move(extents), type);
             fill_array(made, element, on);
             return made;

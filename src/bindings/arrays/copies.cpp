@@ -22,10 +22,6 @@ constexpr std::size_t short_row = 32, most_short_rows = 4096;
 
 bool is_contiguous(const py::array& array) { return (array.flags() & py::array::c_style) != 0; }
 
-std::vector<std::ptrdiff_t> strides_of(const py::array& array) {
-    return {array.strides(), array.strides() + array.ndim()};
-}
-
 std::vector<std::size_t> counts(const std::vector<py::ssize_t>& shape) {
     return {shape.begin(), shape.end()};
 }
@@ -33,15 +29,6 @@ std::vector<std::size_t> counts(const std::vector<py::ssize_t>& shape) {
 core::StridedSide side_of(const DeviceArray& array) { return {array.pointer(), strides_of(array)}; }
 core::StridedSide side_of(const py::array& array) {
     return {static_cast<std::byte*>(const_cast<void*>(array.data())), strides_of(array)};
-}
-
-// The range of memory that contains the elements of a host array.
-std::pair<const std::byte*, std::size_t> range_of(const py::array& array) {
-    py::ssize_t low = 0, high = array.itemsize();
-    for (py::ssize_t i = 0; i < array.ndim(); ++i) {
-        (array.strides(i) < 0 ? low : high) += array.strides(i) * (array.shape(i) - 1);
-    }
-    return {static_cast<const std::byte*>(array.data()) + low, static_cast<std::size_t>(high - low)};
 }
 
 void check_device(const DeviceArray& array, const core::StreamPtr& stream) {
@@ -202,6 +189,19 @@ bool upload_as_it_lies(const DeviceArray& array, const py::array& source, const 
 
 }  // namespace
 
+std::vector<py::ssize_t> strides_of(const py::array& array) {
+    return {array.strides(), array.strides() + array.ndim()};
+}
+
+std::pair<std::byte*, std::size_t> range_of(const py::array& array) {
+    py::ssize_t low = 0, high = array.itemsize();
+    for (py::ssize_t i = 0; i < array.ndim(); ++i) {
+        (array.strides(i) < 0 ? low : high) += array.strides(i) * (array.shape(i) - 1);
+    }
+    auto* const first = static_cast<std::byte*>(const_cast<void*>(array.data()));
+    return {first + low, array.size() == 0 ? 0 : static_cast<std::size_t>(high - low)};
+}
+
 std::string describe(const std::vector<py::ssize_t>& shape) {
     std::string text = "(";
     for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
@@ -216,6 +216,12 @@ std::string describe(const py::dtype& dtype) {
         // plain field.
         return dtype.attr("str").cast<std::string>();
     }
+}
+
+std::string astype(const py::dtype& dtype) {
+    const std::string name = describe(dtype);
+    // NumPy itself has no such name for types of other packages and for the other byte order.
+    return ".astype(" + (py::hasattr(numpy(), name.c_str()) ? "numpy." + name : "array.dtype") + ")";
 }
 
 std::vector<py::ssize_t> shape_of(const py::array& array) {
@@ -349,6 +355,16 @@ void download(const DeviceArray& array, py::array& destination, const core::Stre
         core::copy_strided(to, from, steps, core::kind_for(*span.memory, MemcpyKind::device_to_host),
                            {span.memory}, first, length, stream, keep);
     });
+}
+
+py::array host_copy(const DeviceArray& array, const core::StreamPtr& stream) {
+    HostArray made(array.dtype, array.shape);
+    download(array, made.array, stream);
+    without_gil([&] {
+        stream->synchronize();
+        made.touching.reset();
+    });
+    return std::move(made.array);
 }
 
 void copy_array(const DeviceArray& destination, const DeviceArray& source, const core::StreamPtr& stream) {

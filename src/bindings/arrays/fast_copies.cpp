@@ -87,13 +87,7 @@ PyObject* fast_to_host(PyObject* self, const Arguments& arguments) {
         without_gil([&] { on->synchronize(); });
         return host.release().ptr();
     }
-    HostArray result(array->dtype, array->shape);
-    download(*array, result.array, on);
-    without_gil([&] {
-        on->synchronize();
-        result.touching.reset();
-    });
-    return result.array.release().ptr();
+    return host_copy(*array, on).release().ptr();
 }
 
 // One side of a copy in a batch. False: it is not so simple.

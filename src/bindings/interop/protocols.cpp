@@ -27,7 +27,7 @@ DeviceArray upload_new(const py::object& source, const core::StreamPtr& on) {
 
 DeviceArraySelf as_array(const py::object& object, const py::object& copy_flag, const StreamLike& stream) {
     const std::optional<bool> copied = parse_copy(copy_flag);
-    const core::StreamPtr on = stream_for_new(stream);
+    const core::StreamPtr on = stream_or_current(stream);
     if (py::isinstance<DeviceArray>(object)) {
         const auto& array = object.cast<const DeviceArray&>();
         array.open();
@@ -52,8 +52,7 @@ DeviceArray from_dlpack(const py::object& object, const DeviceLike& device, cons
                         const StreamLike& stream) {
     const std::optional<bool> copied = parse_copy(copy_flag);
     const core::DevicePtr to = device.is_none() ? nullptr : device_or_current(device);
-    const StreamObjectPtr given = parse_stream(stream, to);
-    const core::StreamPtr on = given ? given->open() : core::current_stream(to ? to : current_device());
+    const core::StreamPtr on = stream_or_current(stream, to);
     const bool capsule = PyCapsule_CheckExact(object.ptr()) != 0;
     if (!capsule &&
         !(optional_attribute(object, "__dlpack__") && optional_attribute(object, "__dlpack_device__"))) {

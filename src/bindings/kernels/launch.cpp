@@ -141,8 +141,7 @@ PyObject* fast_launch(PyObject* self, const Arguments& arguments) {
     const core::Kernel& kernel = *launch->kernel.get();
     FastArguments packed;
     if (!packed.pack(kernel, arguments.values, static_cast<std::size_t>(arguments.count))) return nullptr;
-    const core::StreamPtr stream =
-        launch->stream ? launch->stream->open() : core::current_stream(kernel.device());
+    const core::StreamPtr stream = stream_of(kernel, launch->stream);
     {
         const WithoutGil released;
         kernel.launch(launch->config, stream, packed.pointers(), packed.memories(), packed.array_bytes());

@@ -72,22 +72,9 @@ DeviceArray empty_managed(const ShapeLike& shape, const DTypeLike& dtype, const 
 
 // ---- views of one memory on the other side
 
-std::vector<py::ssize_t> host_strides(const py::array& array) {
-    return {array.strides(), array.strides() + array.ndim()};
-}
-
-std::pair<std::byte*, std::size_t> host_range(const py::array& array) {
-    py::ssize_t low = 0, high = array.itemsize();
-    for (py::ssize_t i = 0; i < array.ndim(); ++i) {
-        (array.strides(i) < 0 ? low : high) += array.strides(i) * (array.shape(i) - 1);
-    }
-    auto* const first = static_cast<std::byte*>(const_cast<void*>(array.data()));
-    return {first + low, array.size() == 0 ? 0 : static_cast<std::size_t>(high - low)};
-}
-
 DeviceArray view_from_device(const py::array& array, const core::DevicePtr& device) {
     const py::dtype type = parse_dtype(array.dtype());
-    const auto [low, bytes] = host_range(array);
+    const auto [low, bytes] = range_of(array);
     const auto pinned = core::PinnedMemory::find(*device, low, std::max<std::size_t>(bytes, 1));
     if (!pinned) {
         throw core::WrongKind(
@@ -102,7 +89,7 @@ DeviceArray view_from_device(const py::array& array, const core::DevicePtr& devi
     std::vector<py::ssize_t> shape = shape_of(array);
     const DeviceArray whole = array_over(std::move(memory), shape, type);
     const py::ssize_t first = static_cast<const std::byte*>(array.data()) - low;
-    return view(whole, first, std::move(shape), host_strides(array));
+    return view(whole, first, std::move(shape), strides_of(array));
 }
 
 py::array require_array(const py::object& array) {
@@ -208,7 +195,7 @@ Registration register_array(const py::object& object, bool portable, bool mapped
     if (!array.writeable() && !read_only) {
         throw std::invalid_argument("array: is read-only: pass read_only=True");
     }
-    const auto [low, bytes] = host_range(array);
+    const auto [low, bytes] = range_of(array);
     if (bytes == 0) throw std::invalid_argument("array: has no elements, so there is no memory to page-lock");
     const unsigned flags = (portable ? flags::host_register_portable : 0u) |
                            (mapped ? flags::host_register_mapped : 0u) |
@@ -288,7 +275,7 @@ core::BatchSide side_of(const py::object& object, bool written, const core::Stre
 }
 
 void copy_batch(const Pairs& copies, const StreamLike& stream) {
-    const core::StreamPtr on = stream_for_new(stream);
+    const core::StreamPtr on = stream_or_current(stream);
     std::vector<core::BatchCopy> batch;
     if (PyUnicode_Check(copies.ptr()) || Py_TYPE(copies.ptr())->tp_iter == nullptr) {
         throw core::WrongKind("copies: takes pairs (destination, source), such as a list of them, not " +

@@ -113,7 +113,7 @@ core::StreamPtr stream_of(std::span<Operand* const> operands, py::handle given) 
     }
     if (here != nullptr) {
         for (Operand* operand : operands) operand->read_on_host();
-        return stream_or_current(given, current_device());
+        return stream_or_current(given);
     }
     const core::DevicePtr& device = there->on_device()->device;
     core::StreamPtr stream;
@@ -122,7 +122,7 @@ core::StreamPtr stream_of(std::span<Operand* const> operands, py::handle given) 
     } else if (auto* const own = exactly<StreamObject>(given.ptr())) {
         stream = own->open();
     } else {
-        stream = stream_or_current(given, current_device());
+        stream = stream_or_current(given);
     }
     for (const Operand* operand : operands) {
         const core::Device& on = *operand->on_device()->device;
@@ -206,10 +206,7 @@ py::object Output::deliver(DeviceArray&& made, const core::StreamPtr& stream) co
         if (stream->capturing()) {  // raises the error of to_host()
             host = py::cast(std::move(made)).attr("to_host")(py::arg("stream") = wrap(stream));
         } else {
-            py::array copy(made.dtype, made.shape);
-            download(made, copy, stream);
-            without_gil([&] { stream->synchronize(); });
-            host = std::move(copy);
+            host = host_copy(made, stream);
         }
         if (out_.is_none()) return made.shape.empty() ? py::object(host[py::tuple()]) : host;
         numpy().attr("copyto")(out_, host, py::arg("casting") = "same_kind");

@@ -287,10 +287,10 @@ void bind_operations(py::module_& m) {
         py::arg("device"), "Name, needs and idea of each variant.");
     m.def(
         "launch_reduce",
-        [](const std::string& op, const DeviceArray& array, const Axes& axes, const DeviceArray& out,
+        [](const Text& op, const DeviceArray& array, const Axes& axes, const DeviceArray& out,
            const std::string& variant, const StreamLike& stream) {
             const core::StreamPtr on = stream_or_current(stream, out.device);
-            const Operation operation = ops::operation_named(op);
+            const Operation operation = parse_operation(op);
             const ops::Operand in = checked_operand(array, on), result = checked_operand(out, on);
             std::uint64_t over = 0;
             for (const py::handle axis : axes) over |= std::uint64_t{1} << axis.cast<std::size_t>();

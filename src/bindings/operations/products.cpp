@@ -22,9 +22,10 @@ struct Factor {
     bool vector;
     Extents shape;
 
-    Factor(const Operand& operand, const char* place, bool left)
-        : type(operand.type(place)), vector(operand.shape().size() == 1) {
-        if (operand.shape().empty()) refuse_number("matmul", operand.name());
+    Factor(const Operand& operand, const ProductNames& names, bool left)
+        : type(operand.type(left ? names.place_of_a : names.place_of_b)),
+          vector(operand.shape().size() == 1) {
+        if (operand.shape().empty()) refuse_number(names.function, operand.name());
         if (vector && left) shape.push_back(1);
         for (const py::ssize_t extent : operand.shape()) shape.push_back(extent);
         if (vector && !left) shape.push_back(1);
@@ -33,20 +34,31 @@ struct Factor {
     py::ssize_t columns() const { return shape[shape.size() - 1]; }
 };
 
+[[noreturn]] void refuse_shapes(const Operand& a, const Operand& b, const char* function,
+                                const std::string& rule) {
+    throw std::invalid_argument(std::string(function) + ": " + a.name() + " has shape " +
+                                describe(a.shape()) + ", " + b.name() + " " + describe(b.shape()) + ": " +
+                                rule);
+}
+
+void check_summed_extent(const Operand& a, const Operand& b, const char* function) {
+    const bool vector = b.shape().size() == 1;
+    const py::ssize_t of_a = a.shape().back(), of_b = b.shape()[vector ? 0 : b.shape().size() - 2];
+    if (of_a == of_b) return;
+    refuse_shapes(a, b, function,
+                  std::string("the last extent of ") + a.name() + ", " + std::to_string(of_a) +
+                      ", must be the last but one of " + b.name() + ", " + std::to_string(of_b) +
+                      (vector ? " (its only one)" : ""));
+}
+
 // The shape of a product: as the kernels write it, and without the dimensions that vectors were given.
 struct Shapes {
     Extents product, result;
 };
 
-Shapes shapes_of(const Operand& a, const Operand& b, const Factor& left, const Factor& right) {
-    const auto shapes = [&] {
-        return "matmul: a has shape " + describe(a.shape()) + ", b " + describe(b.shape());
-    };
-    if (left.columns() != right.rows()) {
-        throw std::invalid_argument(shapes() + ": the last extent of a, " + std::to_string(left.columns()) +
-                                    ", must be the last but one of b, " + std::to_string(right.rows()) +
-                                    (right.vector ? " (its only one)" : ""));
-    }
+Shapes shapes_of(const Operand& a, const Operand& b, const Factor& left, const Factor& right,
+                 const char* function) {
+    check_summed_extent(a, b, function);
     Shapes made;
     const std::size_t before_a = left.shape.size() - 2, before_b = right.shape.size() - 2;
     const std::size_t most = std::max(before_a, before_b);
@@ -56,8 +68,8 @@ Shapes shapes_of(const Operand& a, const Operand& b, const Factor& left, const F
         };
         const py::ssize_t of_a = extent(left, before_a), of_b = extent(right, before_b);
         if (of_a != of_b && of_a != 1 && of_b != 1) {
-            throw std::invalid_argument(
-                shapes() + ": the extents before the last two must be equal, or 1, or not there");
+            refuse_shapes(a, b, function,
+                          "the extents before the last two must be equal, or 1, or not there");
         }
         made.product.push_back(of_a == 1 ? of_b : of_a);
     }
@@ -107,12 +119,12 @@ bool stay_float8(const Factor& left, const Factor& right) {
 }  // namespace
 
 py::object compute_product(py::handle a, py::handle b, py::handle out, std::string_view variant,
-                           py::handle given_stream) {
-    Operand left(a, "a"), right(b, "b");
+                           py::handle given_stream, const ProductNames& names) {
+    Operand left(a, names.a), right(b, names.b);
     const std::array operands{&left, &right};
     const core::StreamPtr stream = stream_of(operands, given_stream);
-    const Factor of_a(left, "matmul: a", true), of_b(right, "matmul: b", false);
-    const Shapes shapes = shapes_of(left, right, of_a, of_b);
+    const Factor of_a(left, names, true), of_b(right, names, false);
+    const Shapes shapes = shapes_of(left, right, of_a, of_b, names.function);
     const ElementDType type = type_of_product(of_a, of_b, out);
     const Output output(out, shapes.result, type, left.on_device() == nullptr);
     std::optional<DeviceArray> copy_of_a, copy_of_b;  // of factors on the host
@@ -157,8 +169,9 @@ std::string explain_product(py::handle a, py::handle b, py::handle given_stream)
     Operand left(a, "a"), right(b, "b");
     const std::array operands{&left, &right};
     const core::StreamPtr stream = stream_of(operands, given_stream);
-    const Factor of_a(left, "matmul: a", true), of_b(right, "matmul: b", false);
-    const Extents shape = shapes_of(left, right, of_a, of_b).product;
+    const ProductNames names;
+    const Factor of_a(left, names, true), of_b(right, names, false);
+    const Extents shape = shapes_of(left, right, of_a, of_b, names.function).product;
     if (product_of(shape) == 0 || of_a.columns() == 0)
         return "auto: there is nothing to multiply, so that no product is launched.";
     const std::span<const py::ssize_t> extents = shape;
@@ -181,13 +194,15 @@ std::string explain_product(py::handle a, py::handle b, py::handle given_stream)
 
 py::object dot_of_matrices(const Operand& x, const Operand& y, py::handle out,
                            const core::StreamPtr& stream) {
+    constexpr ProductNames names{"dot", "x", "y", "dot: x", "dot: y"};
     for (const Operand* operand : {&x, &y}) {
-        if (operand->shape().empty()) refuse_number("dot", operand->name());
+        if (operand->shape().empty()) refuse_number(names.function, operand->name());
     }
     const py::object on = py::cast(wrap(stream));
     const std::size_t of_x = x.shape().size(), of_y = y.shape().size();
     const py::object left = x.object(), right = y.object();
-    if (of_y <= 2 || of_x == 1) return compute_product(left, right, out, "auto", on);
+    if (of_y <= 2 || of_x == 1) return compute_product(left, right, out, "auto", on, names);
+    check_summed_extent(x, y, names.function);
     // Multiplies each row of x with each matrix of y by broadcasting, then moves the axes of x before those
     // of y.
     const std::size_t rows = of_x - 1, before = of_y - 2;
@@ -197,7 +212,7 @@ py::object dot_of_matrices(const Operand& x, const Operand& y, py::handle out,
     apart.append(x.shape()[of_x - 2]);
     apart.append(x.shape()[of_x - 1]);
     const py::object product =
-        compute_product(left.attr("reshape")(py::tuple(apart)), right, py::none(), "auto", on);
+        compute_product(left.attr("reshape")(py::tuple(apart)), right, py::none(), "auto", on, names);
     const std::size_t dimensions = rows - 1 + before + 2;
     for (std::size_t i = 0; i + 1 < rows; ++i) axes.append(i);
     axes.append(dimensions - 2);

@@ -12,12 +12,8 @@ namespace {
 
 using ops::Operation;
 
-bool finds_place(Operation operation) {
-    return operation == Operation::argmin || operation == Operation::argmax;
-}
-
 bool is_ordering(Operation operation) {
-    return finds_place(operation) || operation == Operation::min || operation == Operation::max;
+    return ops::finds_place(operation) || operation == Operation::min || operation == Operation::max;
 }
 
 bool takes_dtype(Operation operation) {
@@ -79,6 +75,7 @@ bool parse_flag(py::handle flag) {
 
 // The parameters of a reduction, found from its arguments.
 struct ReductionRequest {
+    ops::Type type;  // of the elements
     std::uint64_t axes;
     ops::Types types;
     py::dtype final;
@@ -91,7 +88,7 @@ ReductionRequest request_of(Operation operation, const Operand& x, const Reducti
             std::string(ops::name(operation)) +
             ": complex numbers have no order here; allowed are real dtypes: pass abs(x), or x.real");
     }
-    if (finds_place(operation) && PyTuple_Check(call.axis.ptr()) != 0) {
+    if (ops::finds_place(operation) && PyTuple_Check(call.axis.ptr()) != 0) {
         throw core::WrongKind(std::string(ops::name(operation)) +
                               ": axis: takes an int or None, not a tuple");
     }
@@ -107,11 +104,9 @@ ReductionRequest request_of(Operation operation, const Operand& x, const Reducti
     }
     const ops::Types types =
         ops::types_of(operation, type, asked ? std::optional(asked->type) : std::nullopt);
-    if (asked) return {axes, types, asked->dtype};
-    return {axes, types, types.final == type ? x.dtype() : dtype_of(types.final)};
+    if (asked) return {type, axes, types, asked->dtype};
+    return {type, axes, types, types.final == type ? x.dtype() : dtype_of(types.final)};
 }
-
-bool is_reduced(std::uint64_t axes, std::size_t axis) { return (axes >> axis & 1) != 0; }
 
 // The result of a reduction without elements.
 DeviceArray result_of_nothing(Operation operation, bool no_results, const Extents& shape,
@@ -122,7 +117,7 @@ DeviceArray result_of_nothing(Operation operation, bool no_results, const Extent
             .attr("full")(shape_tuple(shape.vector()), value, dtype, py::arg("stream") = wrap(stream))
             .cast<DeviceArray>();
     };
-    if (no_results && !finds_place(operation)) return new_array(stream, shape.vector(), dtype);
+    if (no_results && !ops::finds_place(operation)) return new_array(stream, shape.vector(), dtype);
     switch (operation) {
         case Operation::sum:
         case Operation::any:
@@ -195,12 +190,10 @@ py::object compute_reduction(Operation operation, const ReductionCall& call) {
     const bool keep = parse_flag(call.keepdims);
     Extents shape;  // of the result
     py::ssize_t length = 1;
-    bool none = false;
     const std::span<const py::ssize_t> whole = x.shape();
     for (std::size_t i = 0; i < whole.size(); ++i) {
-        const bool reduced = is_reduced(request.axes, i);
+        const bool reduced = (request.axes >> i & 1) != 0;
         if (reduced) length *= whole[i];
-        none = none || whole[i] == 0;
         if (keep || !reduced) shape.push_back(reduced ? 1 : whole[i]);
     }
     const bool no_results = product_of(shape) == 0;
@@ -210,7 +203,7 @@ py::object compute_reduction(Operation operation, const ReductionCall& call) {
         return output.deliver(result_of_nothing(operation, no_results, shape, request.final, stream), stream);
     }
     const ReductionJob job{operation, request.axes, types, request.final, call.variant};
-    if (x.on_device() != nullptr && x.type(ops::name(operation)) == types.computed)
+    if (x.on_device() != nullptr && request.type == types.computed)
         return reduce_arrays(job, *x.on_device(), nullptr, shape, output, stream);
     const ElementDType computed{types.computed,
                                 types.computed == types.final ? request.final : dtype_of(types.computed)};
@@ -229,8 +222,7 @@ std::string explain_reduction(Operation operation, const ReductionCall& call) {
     ops::Operand operand;
     operand.type = computed;
     operand.shape = x.shape();
-    if (array != nullptr && !array->packed && x.type(ops::name(operation)) == computed)
-        operand.strides = array->strides;
+    if (array != nullptr && !array->packed && request.type == computed) operand.strides = array->strides;
     const ops::Choice choice =
         ops::explain_reduce(stream->device(), operation, operand, request.axes, "auto");
     return choice.variant + ": " + choice.reason;

@@ -225,7 +225,7 @@ StreamObjectPtr parse_stream(py::handle stream, const core::DevicePtr& near) {
 
 core::StreamPtr stream_or_current(py::handle stream, const core::DevicePtr& device) {
     if (const StreamObjectPtr given = parse_stream(stream, device)) return given->open();
-    return core::current_stream(device);
+    return core::current_stream(device ? device : current_device());
 }
 
 namespace {

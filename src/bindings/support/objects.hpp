@@ -60,8 +60,8 @@ StreamObjectPtr wrapper_of(const core::Stream& stream);
 // Parse the arguments `stream` and `device`. Null for None; a TypeError names a wrong type. A stream of
 // another library is taken to belong to the runtime of `near`, or else of the current device.
 StreamObjectPtr parse_stream(py::handle stream, const core::DevicePtr& near = nullptr);
-// The given stream, or the device's current one.
-core::StreamPtr stream_or_current(py::handle stream, const core::DevicePtr& device);
+// The given stream, or the current one of the device; null: of the current device.
+core::StreamPtr stream_or_current(py::handle stream, const core::DevicePtr& device = nullptr);
 core::DevicePtr device_or_current(py::handle device);
 core::DevicePtr current_device();
 
@@ -129,15 +129,21 @@ DeviceArray copy(const DeviceArray& array, const core::StreamPtr& stream);
 // Copies between arrays of equal shape and dtype.
 void upload(const DeviceArray& array, const py::array& source, const core::StreamPtr& stream);
 void download(const DeviceArray& array, py::array& destination, const core::StreamPtr& stream);
+// A new array on the host with the elements. Waits for the stream.
+py::array host_copy(const DeviceArray& array, const core::StreamPtr& stream);
 void copy_array(const DeviceArray& destination, const DeviceArray& source, const core::StreamPtr& stream);
 void fill_array(const DeviceArray& array, const py::array& element, const core::StreamPtr& stream);
 std::vector<py::ssize_t> shape_of(const py::array& array);
+std::vector<py::ssize_t> strides_of(const py::array& array);
+// The memory from the first to the last element: its begin and its bytes.
+std::pair<std::byte*, std::size_t> range_of(const py::array& array);
 // Converts a source of a copy to a NumPy array. `what` is the argument's name.
 py::array host_array_of(const py::object& source, const char* what);
 py::tuple shape_tuple(const std::vector<py::ssize_t>& shape);
 std::string describe(const std::vector<py::ssize_t>& shape);
 std::string describe(const py::dtype& dtype);
-core::StreamPtr stream_for_new(const StreamLike& stream);
+// The call that converts an array on the host to the dtype, for advice in messages.
+std::string astype(const py::dtype& dtype);
 // An array over memory that was allocated for it.
 DeviceArray array_over(std::shared_ptr<core::DeviceMemory> memory, std::vector<py::ssize_t> shape,
                        const py::dtype& dtype);

@@ -123,8 +123,7 @@ Shape full_shape(const CudaArray& self) {
 void check_elements(const CudaArray& self, const Shape& shape, const py::dtype& dtype, const char* what) {
     if (!self.dtype.equal(dtype)) {
         throw core::WrongKind(std::string(what) + ": has dtype " + describe(dtype) + ", the array " +
-                              describe(self.dtype) + ": convert with .astype(numpy." + describe(self.dtype) +
-                              ")");
+                              describe(self.dtype) + ": convert with " + astype(self.dtype));
     }
     if (shape != full_shape(self)) {
         throw std::invalid_argument(std::string(what) + ": has shape " + describe(shape) + ", the array " +

@@ -98,7 +98,6 @@ Status CudaRuntime::memcpy(void* destination, const void* source, std::size_t by
 
 Status CudaRuntime::memcpy_async(void* destination, const void* source, std::size_t bytes, MemcpyKind kind,
                                  StreamHandle stream) {
-    if (forked_after_use()) return failed(Status::initialization_error);
     return make_copy(stream, waits_for_stream(destination, source, bytes, kind), [&] {
         return cudaMemcpyAsync(destination, source, bytes, static_cast<cudaMemcpyKind>(kind), native(stream));
     });
@@ -124,7 +123,6 @@ Status CudaRuntime::memcpy_2d(void* destination, std::size_t destination_pitch, 
 Status CudaRuntime::memcpy_2d_async(void* destination, std::size_t destination_pitch, const void* source,
                                     std::size_t source_pitch, std::size_t width, std::size_t height,
                                     MemcpyKind kind, StreamHandle stream) {
-    if (forked_after_use()) return failed(Status::initialization_error);
     return make_copy(stream, waits_for_stream(destination, source, width * height, kind), [&] {
         return cudaMemcpy2DAsync(destination, destination_pitch, source, source_pitch, width, height,
                                  static_cast<cudaMemcpyKind>(kind), native(stream));
@@ -132,14 +130,12 @@ Status CudaRuntime::memcpy_2d_async(void* destination, std::size_t destination_p
 }
 
 Status CudaRuntime::memcpy_3d(const Memcpy3DParameters* parameters) {
-    if (forked_after_use()) return failed(Status::initialization_error);
     if (parameters == nullptr) return make([] { return cudaMemcpy3D(nullptr); });
     const cudaMemcpy3DParms real = library_parameters(*parameters);
     return make_after(stream_legacy, wait_for_legacy_stream, [&] { return cudaMemcpy3D(&real); });
 }
 
 Status CudaRuntime::memcpy_3d_async(const Memcpy3DParameters* parameters, StreamHandle stream) {
-    if (forked_after_use()) return failed(Status::initialization_error);
     if (parameters == nullptr)
         return make_in(stream, [&] { return cudaMemcpy3DAsync(nullptr, native(stream)); });
     const Memcpy3DParameters& p = *parameters;

@@ -77,11 +77,6 @@ CUlaunchConfig driver_config(const cudaLaunchConfig_t& config) {
             config.numAttrs};
 }
 
-// True without attributes, as in most launches.
-bool is_plain(const LaunchConfig& config) {
-    return config.attributes.empty() && !config.cooperative && config.cluster.x == 0;
-}
-
 }  // namespace
 
 Status CudaRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kernel, void** arguments) {
@@ -91,12 +86,12 @@ Status CudaRuntime::launch_kernel(const LaunchConfig& config, KernelHandle kerne
     // driver takes the thread's current context, as the library does, and refuses the call if there is none.
     // While anything is captured, only plain launches in other streams leave out the library, because a
     // capture error of the driver does not become the library's last error.
-    const bool usual = is_plain(config) && !is_default(config.stream);
+    const bool plain = config.attributes.empty() && !config.cooperative && config.cluster.x == 0;
     if (kernel != nullptr && config.dynamic_shared_bytes <= std::numeric_limits<unsigned>::max() &&
-        (usual || captures_underway == 0)) {
+        (captures_underway == 0 || (plain && !is_default(config.stream)))) {
         auto* const in_driver = reinterpret_cast<CUfunction>(native(kernel));
         std::optional<Status> status;
-        if (is_plain(config)) {
+        if (plain) {
             status = driver_call(launch_plainly, in_driver, config.grid.x, config.grid.y, config.grid.z,
                                  config.block.x, config.block.y, config.block.z,
                                  static_cast<unsigned>(config.dynamic_shared_bytes), native(config.stream),

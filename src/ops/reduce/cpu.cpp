@@ -240,16 +240,12 @@ Way way_for(Operation operation) {
     }
 }
 
-Way way_for(Operation operation, Type type) {
-    return with_element(type,
-                        [&](auto element) { return way_for<typename decltype(element)::type>(operation); });
-}
-
 }  // namespace
 
 NativeReduction plan_natively(core::Device& device, Operation operation, Type type, const Extents& extents,
                               std::int64_t duration_ns) {
-    const Way way = way_for(operation, type);
+    const Way way = with_element(
+        type, [&](auto element) { return way_for<typename decltype(element)::type>(operation); });
     const auto [outer, length, inner] = extents;
     NativeReduction plan;
     plan.kernel = native_kernel(device);

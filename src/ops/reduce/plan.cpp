@@ -15,14 +15,6 @@ constexpr std::array<std::string_view, 10> names{"sum",    "prod", "min", "max",
 
 }  // namespace
 
-Operation operation_named(std::string_view name) {
-    for (std::size_t i = 0; i < names.size(); ++i)
-        if (names[i] == name) return static_cast<Operation>(i);
-    std::string message = "op: there is no operation '" + std::string(name) + "'; there are";
-    for (std::size_t i = 0; i < names.size(); ++i) message += (i ? ", " : " ") + std::string(names[i]);
-    throw std::invalid_argument(message);
-}
-
 const char* name(Operation operation) { return names[static_cast<std::size_t>(operation)].data(); }
 
 Type result_type(Operation operation, Type type) {

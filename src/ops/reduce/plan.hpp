@@ -11,8 +11,11 @@ namespace cuscope::ops {
 enum class Operation { sum, prod, min, max, argmin, argmax, any, all, mean, dot };
 
 // By the name of the function. Throws std::invalid_argument with a list of the names.
-Operation operation_named(std::string_view name);
 const char* name(Operation operation);
+// Is the result a place among the reduced elements? Then their order counts.
+constexpr bool finds_place(Operation operation) {
+    return operation == Operation::argmin || operation == Operation::argmax;
+}
 
 // A contiguous array as three dimensions; the reduction is over the middle one.
 struct Extents {

@@ -110,17 +110,12 @@ std::uint64_t in_order(std::uint64_t axes, const std::vector<std::size_t>& order
     return moved;
 }
 
-// Does the result depend on the order of the reduced dimensions?
-bool is_ordered(Operation operation) {
-    return operation == Operation::argmin || operation == Operation::argmax;
-}
-
 // How the kernels reduce elements that would have to be copied, without a copy. Empty if they lie together,
 // or if a copy is better.
 std::optional<Strided> without_copy(Operation operation, const Array& in, std::uint64_t axes,
                                     const Arrangement& seen) {
     if (!seen.copied || operation == Operation::dot) return std::nullopt;
-    return strided_view(in, axes, is_ordered(operation));
+    return strided_view(in, axes, finds_place(operation));
 }
 
 }  // namespace
@@ -140,13 +135,7 @@ std::vector<Variant> reduce_variants(const core::Device& device) {
 namespace {
 
 // The launch that a reduction is, if it is one: all but the addresses.
-struct OneLaunch {
-    std::variant<NativeReduction, KernelReduction> launch;
-
-    void run(const Place& in, const Place* other, const Place& out, const core::StreamPtr& stream) const {
-        std::visit([&](const auto& one) { one.run(in, other, out, stream); }, launch);
-    }
-};
+using OneLaunch = std::variant<NativeReduction, KernelReduction>;
 
 PlanKey key_of(Operation operation, const Operand& in, const Operand* other, std::uint64_t axes, Type out,
                bool natively) {
@@ -162,12 +151,12 @@ PlanKey key_of(Operation operation, const Operand& in, const Operand* other, std
 
 OneLaunch launch_of(core::Device& device, Operation operation, Type in, Type out, const Extents& extents,
                     bool natively) {
-    if (!natively) return {plan_reduction(device, operation, in, out, extents)};
+    if (!natively) return plan_reduction(device, operation, in, out, extents);
     const std::int64_t elements =
         extents.outer * extents.length * extents.inner * (operation == Operation::dot ? 2 : 1);
     // The time of the kernel that "auto" takes on a GPU.
     const std::int64_t duration = predict_reduction(device, single_launch, elements, size_of(in));
-    return {plan_natively(device, operation, in, extents, duration)};
+    return plan_natively(device, operation, in, extents, duration);
 }
 
 }  // namespace
@@ -183,7 +172,7 @@ void reduce(Operation operation, const Operand& in, const Operand* other, std::u
     const bool natively = device.simulated() && (variant == "auto" || variant == native);
     if (!natively && variant != "auto" && variant != single_launch) {
         const Array array = in.array();
-        const Arrangement seen = arrangement_of(array, axes, is_ordered(operation));
+        const Arrangement seen = arrangement_of(array, axes, finds_place(operation));
         return run_ladder(std::string(variant), operation, arranged(array, seen, stream), out.array(),
                           seen.extents, stream);
     }
@@ -199,7 +188,7 @@ void reduce(Operation operation, const Operand& in, const Operand* other, std::u
     if (!plan) {
         const unsigned generation = device.generation();
         const Array array = in.array();
-        const Arrangement seen = arrangement_of(array, axes, is_ordered(operation));
+        const Arrangement seen = arrangement_of(array, axes, finds_place(operation));
         const auto view = natively ? std::nullopt : without_copy(operation, array, axes, seen);
         if ((seen.copied && !view) || (other != nullptr && !other->array().contiguous())) {
             const Array source = arranged(array, seen, stream);
@@ -210,18 +199,21 @@ void reduce(Operation operation, const Operand& in, const Operand* other, std::u
                           in_order(axes, seen.order), out, variant, stream);
         }
         plan = plans.add(key, generation,
-                         view ? OneLaunch{plan_reduction(device, operation, in.type, out.type, *view)}
+                         view ? OneLaunch(plan_reduction(device, operation, in.type, out.type, *view))
                               : launch_of(device, operation, in.type, out.type, seen.extents, natively));
     }
     const Place factor = other == nullptr ? Place{} : place_of(*other);
-    plan->run(place_of(in), other == nullptr ? nullptr : &factor, place_of(out), stream);
+    const auto run = [&](const auto& launch) {
+        launch.run(place_of(in), other == nullptr ? nullptr : &factor, place_of(out), stream);
+    };
+    std::visit(run, *plan);
 }
 
 Choice explain_reduce(const core::Device& device, Operation operation, const Operand& in, std::uint64_t axes,
                       std::string_view variant) {
     if (variant != "auto" && variant != single_launch) return {std::string(variant), "asked for"};
     const Array array = in.array();
-    const Arrangement seen = arrangement_of(array, axes, is_ordered(operation));
+    const Arrangement seen = arrangement_of(array, axes, finds_place(operation));
     const auto view = without_copy(operation, array, axes, seen);
     Choice kernel =
         view ? explain_reduction(device, *view) : explain_reduction(device, operation, in.type, seen.extents);
