@@ -83,3 +83,55 @@ def test_kernels_that_check_themselves(name):
     wrong = [f for f in report.findings if f.severity != "note"]
     assert wrong == [], str(report)
     assert report.launches >= 1
+
+
+ADD_BY_SWAPS = r"""
+__device__ double add(double* address, double value) {
+  unsigned long long* bits = (unsigned long long*)address;
+  unsigned long long old = *bits, assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(bits, assumed, __double_as_longlong(value + __longlong_as_double(assumed)));
+  } while (assumed != old);
+  return __longlong_as_double(old);
+}
+__global__ void count(double* total) { add(total, 1.0); }
+__global__ void count_in_block(double* total) {
+  __shared__ double sum;
+  if (threadIdx.x == 0) sum = 0;
+  __syncthreads();
+  add(&sum, 1.0);
+  __syncthreads();
+  if (threadIdx.x == 0) total[blockIdx.x] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize(("kernel", "total"), [("count", [128.0, 0, 0, 0]), ("count_in_block", [32.0] * 4)])
+def test_the_loop_with_atomic_cas_of_the_programming_guide_gets_notes(kernel, total):
+    x = cs.zeros(4, np.float64)
+
+    with cs.check() as report:
+        getattr(cs.Module(ADD_BY_SWAPS), kernel)[4, 32](x)
+        result = x.to_host()
+
+    assert result.tolist() == total
+    assert not report, str(report)
+    assert {finding.severity for finding in report.findings} == {"note"}
+    assert all("atomicCAS" in finding.advice for finding in report.findings)
+
+
+@pytest.mark.parametrize(
+    "unlock", ["*lock = 0;", "__threadfence(); *lock = 0;"], ids=["without a fence", "behind a fence"]
+)
+def test_a_plain_store_beside_atomic_cas_is_an_error(unlock):
+    mod = cs.Module(
+        "__global__ void count(int* lock, int* total) {"
+        f"  while (atomicCAS(lock, 0, 1) != 0) {{ }} *total += 1; {unlock} }}"
+    )
+    lock, total = cs.zeros(1, np.int32), cs.zeros(1, np.int32)
+
+    with cs.check() as report:
+        mod.count[3, 1](lock, total)
+
+    assert {finding.kind for finding in report.errors} == {"race"}

@@ -197,13 +197,15 @@ void BlockCheck::access(unsigned thread, std::uintptr_t address, std::size_t byt
     access.address = address;
     access.bytes = bytes;
     access.orders = kind == Kind::ordered || kind == Kind::ordered_load || kind == Kind::ordered_store;
-    access.atomic = access.orders || kind == Kind::atomic;
+    access.swaps = kind == Kind::compare_and_swap;
+    access.atomic = access.orders || access.swaps || kind == Kind::atomic;
     access.reads = kind != Kind::store && kind != Kind::ordered_store && kind != Kind::volatile_store;
     access.writes = kind != Kind::load && kind != Kind::ordered_load && kind != Kind::volatile_load;
     access.is_volatile = kind == Kind::volatile_load || kind == Kind::volatile_store;
     access.instruction = instruction;
     const auto code = static_cast<Stamp>(static_cast<const char*>(instruction) - state_.code);
     access.code = code <= cuscope_simt::stamp_code_mask ? code : 0;
+    if (access.swaps) launch_->swaps.insert(access.code);
 
     check_memory(access);
     if (access.atomic || access.is_volatile) note_flags(access);

@@ -63,7 +63,7 @@ class BlockCheck {
         unsigned thread;
         std::uintptr_t address;
         std::size_t bytes;
-        bool reads, writes, atomic, orders, is_volatile;
+        bool reads, writes, atomic, orders, is_volatile, swaps;
         const void* instruction;
         Stamp code;
     };
@@ -87,6 +87,7 @@ class BlockCheck {
     enum class Other { known, unknown, of_another_block };
     void race(const Access& access, const Region& region, Space space, Stamp stamp, bool other_writes,
               Other other);
+    bool is_guess(const Access& access, Stamp stamp, bool other_writes) const;
     void settle_waiting_race();
     void note_flags(const Access& access);
     void fill_slot(const Access& access, const Region& region, Space space);

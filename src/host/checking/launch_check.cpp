@@ -113,6 +113,7 @@ bool LaunchCheck::begin(const Launch& launch) {
     known_.clear();
     findings_.clear();
     published.clear();
+    swaps.clear();
     reach_known_ = reach_unknown_ = false;
     last_ = nullptr;
     first_ = Stamp{last_moment + 1} << stamp_time_at;

@@ -79,7 +79,7 @@ enum class Fault : int {
 };
 
 // atomic: an operation that reads and writes, and orders nothing else. ordered: operations of cuda::atomic,
-// which also order other accesses.
+// which also order other accesses. compare_and_swap: an operation like `atomic` that checks what it replaces.
 enum class Access : unsigned {
     load,
     store,
@@ -89,6 +89,7 @@ enum class Access : unsigned {
     ordered_store,
     volatile_load,
     volatile_store,
+    compare_and_swap,
 };
 
 // fence: __threadfence() and its like. met: threads of the block have met, by means that the engine does not

@@ -81,12 +81,13 @@ CUSCOPE_INLINE T atomic_add_bits(T* address, T value) {
         ::cuscope_simt::poll();                                                                     \
         return old;                                                                                 \
     }
-#define CUSCOPE_SWAP(type, suffix)                                                                   \
-    CUSCOPE_INLINE type atomicCAS##suffix(type* address, type expected, type value) {                \
-        __atomic_compare_exchange(::cuscope_simt::atomic_operand(address), &expected, &value, false, \
-                                  __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                               \
-        ::cuscope_simt::poll();                                                                      \
-        return expected;                                                                             \
+#define CUSCOPE_SWAP(type, suffix)                                                                        \
+    CUSCOPE_INLINE type atomicCAS##suffix(type* address, type expected, type value) {                     \
+        __atomic_compare_exchange(                                                                        \
+            ::cuscope_simt::atomic_operand(address, ::cuscope_simt::Access::compare_and_swap), &expected, \
+            &value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                           \
+        ::cuscope_simt::poll();                                                                           \
+        return expected;                                                                                  \
     }
 #define CUSCOPE_BITWISE(type, suffix)     \
     CUSCOPE_FETCH(type, suffix, And, and) \

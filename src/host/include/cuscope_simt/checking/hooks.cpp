@@ -260,7 +260,8 @@ extern "C" {
 
 void cuscope_start_counting() { __atomic_store_n(&started, true, __ATOMIC_RELAXED); }
 void cuscope_count(const void* p, unsigned bytes, Access access) {
-    if (access == Access::atomic && settle_operation(p, bytes, HERE)) return;
+    const bool alone = access == Access::atomic || access == Access::compare_and_swap;
+    if (alone && settle_operation(p, bytes, HERE)) return;
     settle_slowly(p, bytes, access, HERE);
 }
 void cuscope_synchronize(cuscope_simt::Synchronization kind) {

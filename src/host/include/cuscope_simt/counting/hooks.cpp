@@ -70,7 +70,7 @@ CUSCOPE_INLINE unsigned long* steps_left(const Fiber* self, unsigned site) {
 }
 
 CUSCOPE_INLINE Access plain(Access access) {
-    if (access == Access::ordered) return Access::atomic;
+    if (access == Access::ordered || access == Access::compare_and_swap) return Access::atomic;
     if (access == Access::ordered_load) return Access::load;
     if (access == Access::ordered_store) return Access::store;
     return access;
