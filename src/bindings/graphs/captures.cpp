@@ -20,12 +20,6 @@ GraphObjectPtr parse_into(const py::object& graph) {
     return graph.cast<GraphObjectPtr>();
 }
 
-void begin(const core::StreamPtr& stream, CaptureMode mode, const GraphObjectPtr& into,
-           const core::GraphNodes& after) {
-    const std::shared_ptr<core::Graph> graph = into ? into->open() : nullptr;
-    without_gil([&] { core::Capture::begin(stream, mode, graph, after); });
-}
-
 // The object of `with stream.capture()`.
 struct CaptureScope {
     core::StreamPtr stream;
@@ -46,7 +40,8 @@ struct CaptureScope {
 
 GraphObjectPtr enter(CaptureScope& self) {
     if (self.entered) throw std::invalid_argument("the capture was begun already: capture() makes another");
-    begin(self.stream, self.mode, self.into, self.after);
+    const std::shared_ptr<core::Graph> into = self.into ? self.into->open() : nullptr;
+    without_gil([&] { core::Capture::begin(self.stream, self.mode, into, self.after); });
     self.result =
         self.into
             ? self.into
@@ -180,7 +175,12 @@ array([4, 4, 4, 4], dtype=int32)
         .def(
             "begin_capture",
             [](const StreamObject& self, const Text& mode, const py::object& graph, const AfterLike& after) {
-                begin(self.open(), parse_mode(mode), parse_into(graph), parse_after(after));
+                const core::StreamPtr stream = self.open();
+                const CaptureMode parsed = parse_mode(mode);
+                const GraphObjectPtr into = parse_into(graph);
+                const std::shared_ptr<core::Graph> open = into ? into->open() : nullptr;
+                const core::GraphNodes behind = parse_after(after);
+                without_gil([&] { core::Capture::begin(stream, parsed, open, behind); });
             },
             py::arg("mode") = "global", py::kw_only(), py::arg("graph") = py::none(),
             py::arg("after") = py::none(),

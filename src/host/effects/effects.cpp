@@ -8,8 +8,8 @@
 
 namespace cuscope::host {
 
-Effects::Effects(std::mutex& mutex, std::condition_variable& changed, CommandPool& pool, Hooks hooks)
-    : mutex_(mutex), changed_(changed), pool_(pool), hooks_(std::move(hooks)) {}
+Effects::Effects(std::mutex& mutex, std::condition_variable& changed, CommandPool& pool, Running& running)
+    : mutex_(mutex), changed_(changed), pool_(pool), running_(running) {}
 
 void Effects::add(Command* command) {
     command->effect_done = false;
@@ -73,9 +73,9 @@ void Effects::work() {
 }
 
 void Effects::run_queued(Lock& lock, Command* command) {
-    ++running_;
+    ++active_;
     run(lock, command);
-    --running_;
+    --active_;
     // The queue may be long, so look at the front first: this command is there unless it has passed others. A
     // passed command is at the front, too, or behind passed commands alone.
     if (queue_.front() == command) {
@@ -144,7 +144,7 @@ bool Effects::behind_stalled(const Command* command) const {
 
 // For a command that is ready. False: its effect is not to be run.
 bool Effects::begin(Command* command) {
-    if (!hooks_.starts(command)) return false;
+    if (!running_.starts(command)) return false;
     command->effect->starting(command->started);
     if (command->primary != nullptr) command->effect->primary_ended(command->primary->ended);
     return true;
@@ -159,7 +159,7 @@ void Effects::run(Lock& lock, Command* command) {
     }
     command->running = false;
     command->effect_done = true;
-    hooks_.done(command);
+    running_.done(command);
     // The next work of the other thread may wait for this work.
     if (!callbacks_.empty()) callback_work_.notify_one();
     if (command->engine == Engine::host && !queue_.empty()) work_.notify_all();
@@ -263,7 +263,7 @@ bool Effects::depends_on(const Command* command, const Command* other) const {
 
 bool Effects::pass_stalled() {
     bool any = false;
-    int left = running_;  // the queue may be long, and few of its commands run
+    int left = active_;  // the queue may be long, and few of its commands run
     for (Command* command : queue_) {
         if (left == 0) break;
         if (!command->running) continue;

@@ -8,10 +8,10 @@
 
 #include <condition_variable>
 #include <deque>
-#include <functional>
 #include <mutex>
 #include <vector>
 
+#include "host/effects/running.hpp"
 #include "host/runtime/lock.hpp"
 #include "host/sim/command.hpp"
 
@@ -19,13 +19,8 @@ namespace cuscope::host {
 
 class Effects {
   public:
-    struct Hooks {
-        std::function<bool(const Command*)> starts;  // false: its effect is not to be run
-        std::function<void(Command*)> done;          // also if it was not
-    };
-
     // `changed` is notified when an effect is done for which await() was called.
-    Effects(std::mutex& mutex, std::condition_variable& changed, CommandPool& pool, Hooks hooks);
+    Effects(std::mutex& mutex, std::condition_variable& changed, CommandPool& pool, Running& running);
 
     // Brief work is kept from the worker threads until announce(). So whoever makes commands end calls that
     // before giving up the lock, or else does the work with run_brief().
@@ -83,14 +78,14 @@ class Effects {
     std::condition_variable& changed_;
     std::condition_variable work_, callback_work_, idle_;
     CommandPool& pool_;
-    Hooks hooks_;
+    Running& running_;
     std::deque<Command*> queue_;
     std::deque<Command*> callbacks_;
     std::deque<Command*> ended_;  // in order, from the first that is not functional yet
     std::uint64_t reaped_ = 0;    // how many have left it
     bool any_awaited_ = false;
     bool unannounced_ = false;  // the queue may hold work that no thread has been woken for
-    int threads_ = 0, threads_wanted_ = 1, running_ = 0;
+    int threads_ = 0, threads_wanted_ = 1, active_ = 0;
     bool callback_thread_ = false;
 };
 

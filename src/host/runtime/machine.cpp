@@ -19,9 +19,7 @@ Machine::Machine()
                     if (running.gives_up(command)) return Effect::Progress::all;
                     return effects.ready(command) ? command->effect->look() : Effect::Progress::none;
                 }}),
-      effects(mutex, changed, timeline.pool(),
-              {[this](const Command* command) { return running.starts(command); },
-               [this](Command* command) { running.done(command); }}) {
+      effects(mutex, changed, timeline.pool(), running) {
     const char* blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
     launch_blocking = blocking != nullptr && std::atoi(blocking) != 0;
     add_device(*find_device_model("h200"));

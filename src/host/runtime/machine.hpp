@@ -78,8 +78,8 @@ struct Machine {
     std::mutex mutex;
     std::condition_variable changed;  // an effect is done
     Timeline timeline;
-    Effects effects;
     Running running{devices, timeline};
+    Effects effects;
     Waits waits{*this};
     MemoryRegistry memory;
     PageLockedChunks page_locked;
