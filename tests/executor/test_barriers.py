@@ -325,6 +325,38 @@ def test_named_barrier_without_a_count_is_of_all_threads(device):
     assert out.to_host().tolist() == list(range(63, -1, -1))
 
 
+BARRIER_FUNCTIONS = r"""
+__global__ void halves(int* out) {
+    __shared__ int s[128];
+    int half = threadIdx.x / 64;
+    s[threadIdx.x] = threadIdx.x;
+    if (half == 0) __barrier_sync_count(3, 64);
+    else __barrier_sync_count(4, 64);
+    out[threadIdx.x] = s[half * 64 + 63 - threadIdx.x % 64];
+}
+__global__ void all(int* out) {
+    __shared__ int s[128];
+    s[threadIdx.x] = threadIdx.x;
+    __barrier_sync(5);
+    int other = s[127 - threadIdx.x];
+    __barrier_sync(0);
+    s[threadIdx.x] = other + 1;
+    __barrier_sync(5);
+    out[threadIdx.x] = s[127 - threadIdx.x];
+}
+"""
+
+
+def test_functions_for_named_barriers_wait_as_the_instructions_do(device):
+    out, whole = cs.zeros(128, np.int32), cs.zeros(128, np.int32)
+    mod = module(device, BARRIER_FUNCTIONS)
+    mod.halves[2, 128](out)
+    mod.all[1, 128](whole)
+
+    assert out.to_host().tolist() == [*range(63, -1, -1), *range(127, 63, -1)]
+    assert whole.to_host().tolist() == list(range(1, 129))
+
+
 @pytest.mark.host_only("a GPU hangs")
 def test_named_barrier_to_which_too_few_come_is_an_error_that_names_its_line(run_python, device):
     source = '__global__ void bad(int* p) {\n  asm volatile("bar.sync 1, 64;");\n}'

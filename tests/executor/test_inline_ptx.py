@@ -536,3 +536,23 @@ def test_what_is_no_instruction_is_refused(ptx):
             f'__global__ void f(unsigned* out, unsigned a) {{ asm("{ptx};" : "=r"(*out) : "r"(a), "r"(a)); }}',
             device=cs.Device("host:0"),
         )
+
+
+COMMENTS = r"""
+__global__ void k(int* out) {
+    asm("// begin of the part that profilers look for");
+    asm volatile("/* two\n lines */" ::: "memory");
+    int sum;
+    asm("{ // a scope\n\t.reg .u32 t;\n\t/* t = a */ mov.u32 t, %1; // copied\n\tadd.u32 %0, t, 1;\n\t}" : "=r"(sum) : "r"(41));
+    unsigned lane;
+    asm("mov.u32 %0, %%laneid; // the lane" : "=r"(lane));
+    out[threadIdx.x] = sum + lane;
+}
+"""
+
+
+def test_comments_in_assembly_are_blanks(device):
+    out = cs.zeros(3, np.int32)
+    cs.Module(COMMENTS).k[1, 3](out)
+
+    assert out.to_host().tolist() == [42, 43, 44]

@@ -26,6 +26,8 @@ const std::unordered_map<std::string_view, Word>& words() {
         {"__syncthreads_count", Word::barrier},
         {"__syncthreads_and", Word::barrier},
         {"__syncthreads_or", Word::barrier},
+        {"__barrier_sync", Word::barrier},
+        {"__barrier_sync_count", Word::barrier},
         {"__syncwarp", Word::warp},
         {"__shfl_sync", Word::warp},
         {"__shfl_up_sync", Word::warp},

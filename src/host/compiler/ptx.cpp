@@ -89,6 +89,26 @@ std::string literal_text(std::string_view literal) {
     return result;
 }
 
+bool is_blank(std::string_view assembly) {
+    return assembly.find_first_not_of(" \t\n") == std::string_view::npos;
+}
+
+std::string without_ptx_comments(std::string_view assembly) {
+    std::string result;
+    while (!assembly.empty()) {
+        const bool line = assembly.starts_with("//");
+        if (!line && !assembly.starts_with("/*")) {
+            result += assembly.front();
+            assembly.remove_prefix(1);
+            continue;
+        }
+        const std::size_t end = line ? assembly.find('\n') : assembly.find("*/", 2);
+        result += ' ';
+        assembly.remove_prefix(end == std::string_view::npos ? assembly.size() : line ? end : end + 2);
+    }
+    return result;
+}
+
 std::optional<std::string> special_register(std::string_view assembly, std::string_view operand) {
     skip_spaces(assembly);
     if (!take(assembly, "mov.")) return std::nullopt;

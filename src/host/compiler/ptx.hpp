@@ -11,6 +11,10 @@ namespace cuscope::simt {
 // The text of string literals as the compiler reads them: "a" "b\n" is ab and a line end.
 std::string literal_text(std::string_view literal);
 
+bool is_blank(std::string_view assembly);
+// With a blank in place of each comment.
+std::string without_ptx_comments(std::string_view assembly);
+
 // For "mov.u64 %0, %%globaltimer;" the function of cuscope_simt::special that reads the register:
 // "globaltimer". `operand` is the name of the output in brackets, or empty.
 std::optional<std::string> special_register(std::string_view assembly, std::string_view operand);

@@ -488,7 +488,12 @@ class Rewriter {
         std::size_t j = open + 1;
         for (; j < close && tokens_[j].kind == TokenKind::string; ++j)
             assembly += literal_text(tokens_[j].text);
-        const bool empty = assembly.find_first_not_of(" \t\n") == std::string::npos;
+        if (const std::string bare = without_ptx_comments(assembly); bare != assembly) {
+            assembly = bare;
+            // The processor's assembler has other comments.
+            if (is_blank(assembly)) replace(open + 1, j - 1, "\"\"");
+        }
+        const bool empty = is_blank(assembly);
         const bool label =  // int f() asm("name");
             !empty && assembly.find_first_of(" \t\n;%{") == std::string::npos && j == close && is(i - 1, ")");
         if (empty || label) return close + 1;

@@ -108,6 +108,15 @@ struct At {
         CUSCOPE_SITE("__syncthreads_or");
         return barrier(BarrierKind::any, predicate, &site);
     }
+    static CUSCOPE_INLINE void __barrier_sync(unsigned id) {
+        CUSCOPE_SITE("__barrier_sync");
+        if (id == 0) return void(barrier(BarrierKind::plain, 0, &site));
+        named_barrier(id, 0, true, &site);
+    }
+    static CUSCOPE_INLINE void __barrier_sync_count(unsigned id, unsigned threads) {
+        CUSCOPE_SITE("__barrier_sync_count");
+        named_barrier(id, threads, true, &site);
+    }
     static CUSCOPE_INLINE void __syncwarp(unsigned mask = 0xffffffffu) {
         CUSCOPE_SITE("__syncwarp");
         rendezvous(WarpKind::sync, mask, 0, 0, nullptr, &site);
