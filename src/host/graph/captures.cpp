@@ -40,34 +40,35 @@ Status Captures::spoil_failed(Stream& stream, Status status) {
     return status;
 }
 
-Status Captures::spoil_device(int device) {
+template <class Affected>
+Status Captures::spoil_all(const Affected& affected, Status status, const char* detail) {
     bool any = false;
     for (const auto& [id, capture] : captures_) {
-        if (capture->origin->device != device) continue;
-        any = true;
-        spoil(*capture, Status::success, "a wait for the whole device while a stream of it is captured");
-    }
-    if (!any) return Status::success;
-    return fail(Status::stream_capture_unsupported,
-                "a wait for the whole device while a stream of it is captured");
-}
-
-Status Captures::forbidden() {
-    if (captures_.empty() || thread().capture_mode == CaptureMode::relaxed) return Status::success;
-    bool any = false;
-    const char* const detail = "a call that is not safe while a stream is captured";
-    for (const auto& [id, capture] : captures_) {
-        if (capture->mode == CaptureMode::relaxed) continue;
-        if (machine_.devices[capture->origin->device].lost != Status::success)
-            continue;  // it cannot be ended any more
-        const bool own = capture->thread == thread().id;
-        const bool others =
-            capture->mode == CaptureMode::global && thread().capture_mode == CaptureMode::global;
-        if (!own && !others) continue;
+        if (!affected(*capture)) continue;
         any = true;
         spoil(*capture, Status::success, detail);
     }
-    return any ? fail(Status::stream_capture_unsupported, detail) : Status::success;
+    return any ? fail(status, detail) : Status::success;
+}
+
+Status Captures::spoil_device(int device) {
+    return spoil_all([&](const Capture& capture) { return capture.origin->device == device; },
+                     Status::stream_capture_unsupported,
+                     "a wait for the whole device while a stream of it is captured");
+}
+
+Status Captures::forbidden() {
+    const CaptureMode mode = thread().capture_mode;
+    if (mode == CaptureMode::relaxed) return Status::success;
+    const auto affected = [&](const Capture& capture) {
+        if (capture.mode == CaptureMode::relaxed) return false;
+        // On a lost device it cannot be ended any more.
+        if (machine_.devices[capture.origin->device].lost != Status::success) return false;
+        return capture.thread == thread().id ||
+               (capture.mode == CaptureMode::global && mode == CaptureMode::global);
+    };
+    return spoil_all(affected, Status::stream_capture_unsupported,
+                     "a call that is not safe while a stream is captured");
 }
 
 namespace {
@@ -85,14 +86,9 @@ bool blocks(const Capture& capture, int device) {
 }  // namespace
 
 Status Captures::admit_legacy(const Stream& stream) {
-    if (captures_.empty() || !stream.legacy) return Status::success;
-    bool any = false;
-    for (const auto& [id, capture] : captures_) {
-        if (!blocks(*capture, stream.device)) continue;
-        any = true;
-        spoil(*capture, Status::success, legacy_detail);
-    }
-    return any ? fail(Status::stream_capture_implicit, legacy_detail) : Status::success;
+    if (!stream.legacy) return Status::success;
+    return spoil_all([&](const Capture& capture) { return blocks(capture, stream.device); },
+                     Status::stream_capture_implicit, legacy_detail);
 }
 
 bool Captures::reach(const Stream& stream) const {

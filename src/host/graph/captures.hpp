@@ -82,6 +82,9 @@ class Captures {
     void record(Stream& stream, Event& event, bool external);
 
   private:
+    // Invalidates the captures that a call affects. The call fails if there are any.
+    template <class Affected>
+    Status spoil_all(const Affected& affected, Status status, const char* detail);
     void leave(Capture& capture);
 
     Machine& machine_;
