@@ -24,7 +24,6 @@ Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
     const Found<Graph> into = machine_.graphs.find(graph);
     if (into == nullptr || (dependencies == nullptr && count > 0)) return fail(Status::invalid_value);
     made->graph = into.get();
-    machine_.graphs.number(*made);
     made->device = thread().device;
     std::unordered_set<const GraphNode*> seen;
     for (std::size_t i = 0; i < count; ++i) {

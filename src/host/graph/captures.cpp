@@ -275,7 +275,6 @@ void Captures::forget_node(const GraphNode& node) {
 // ---- captured work
 
 void Captures::add(Stream& stream, std::unique_ptr<GraphNode> made) {
-    machine_.graphs.number(*made);
     made->device = stream.device;
     GraphNode& node = machine_.graphs.add_node(*stream.capture->graph, std::move(made));
     for (std::size_t i = 0; i < stream.tips.nodes.size(); ++i) {

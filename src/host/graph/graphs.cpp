@@ -34,7 +34,7 @@ std::unique_ptr<Graph> Graphs::copy(const Graph& graph, bool hidden) {
         auto copy = GraphNode::make_for(node->parameters());
         copy->graph = made.get();
         copy->number = node->number;
-        number(*copy);
+        copy->serial = ++last_serial_;
         copy->origin = node->serial;
         copy->device = node->device;
         copy->imitate(machine_, *node);
@@ -98,6 +98,7 @@ bool Graphs::destroy_unless_captured(GraphHandle handle) {
 
 GraphNode& Graphs::add_node(Graph& graph, std::unique_ptr<GraphNode> node) {
     GraphNode& added = graph.append(std::move(node));
+    added.serial = ++last_serial_;
     nodes_.add(added);
     return added;
 }

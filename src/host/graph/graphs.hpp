@@ -35,8 +35,6 @@ class Graphs {
     // False if a stream is being captured to the graph. A graph that belongs to a node stays.
     bool destroy_unless_captured(GraphHandle handle);
 
-    // Gives a node that is not in its graph yet the next number.
-    void number(GraphNode& node) { node.serial = ++last_serial_; }
     GraphNode& add_node(Graph& graph, std::unique_ptr<GraphNode> node);
     void destroy_node(GraphNode& node);
 
