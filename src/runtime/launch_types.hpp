@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "runtime/launch_attributes.hpp"
 
@@ -35,7 +36,7 @@ struct LaunchAttribute {
     LaunchAttributeId id = LaunchAttributeId::ignore;
     int value = 0;          // for attributes that are a single number
     Dim3 cluster{0, 0, 0};  // cluster_dimension, preferred_cluster_dimension
-    AccessPolicyWindow window;
+    AccessPolicyWindow window{};
     EventHandle event = nullptr;  // programmatic_event, launch_completion_event
     int event_flags = 0;
     bool trigger_at_block_start = false;                  // programmatic_event
@@ -92,5 +93,14 @@ struct LaunchConfig {
     std::uint64_t profiled_blocks = 0;  // the blocks that it counts; 0: all of them
     std::span<const LaunchAttribute> attributes;  // further attributes; the last of each id counts
 };
+
+// All attributes of a launch, for a kernel node: a node has no fields for any of them.
+inline std::vector<LaunchAttribute> attributes_of(const LaunchConfig& config) {
+    std::vector<LaunchAttribute> attributes(config.attributes.begin(), config.attributes.end());
+    if (config.cooperative) attributes.push_back({.id = LaunchAttributeId::cooperative, .value = 1});
+    if (config.cluster.x != 0)
+        attributes.push_back({.id = LaunchAttributeId::cluster_dimension, .cluster = config.cluster});
+    return attributes;
+}
 
 }  // namespace cuscope

@@ -239,19 +239,9 @@ GraphNodePtr Graph::add_kernel(const Kernel& kernel, const LaunchConfig& config,
         add(kernel_parameters(kernel, config, arguments, array_bytes), after, "cudaGraphAddKernelNode");
     keep(kernel.keeper());
     for (Memory* memory : memories) keep(memory->shared_from_this());
-    std::vector<LaunchAttribute> attributes(config.attributes.begin(), config.attributes.end());
-    if (config.cooperative) {
-        attributes.emplace_back();
-        attributes.back().id = LaunchAttributeId::cooperative;
-        attributes.back().value = 1;
-    }
-    if (config.cluster.x != 0) {
-        attributes.emplace_back();
-        attributes.back().id = LaunchAttributeId::cluster_dimension;
-        attributes.back().cluster = config.cluster;
-    }
     try {
-        for (const LaunchAttribute& attribute : attributes) made->set_attribute(attribute.id, attribute);
+        for (const LaunchAttribute& attribute : attributes_of(config))
+            made->set_attribute(attribute.id, attribute);
     } catch (...) {
         made->destroy();
         throw;

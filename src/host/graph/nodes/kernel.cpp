@@ -10,23 +10,12 @@ Status capture_kernel(Machine& machine, Stream& stream, const LaunchConfig& conf
                       const LaunchRequest& request, Command* command) {
     if (request.overlaps && stream.tips.nodes.size() == 1 && stream.tips.nodes.front()->is_kernel())
         stream.tips.edges.front() = {ports::kernel_programmatic, 0, DependencyType::programmatic};
-    std::vector<LaunchAttribute> attributes(config.attributes.begin(), config.attributes.end());
-    if (config.cooperative) {
-        LaunchAttribute& attribute = attributes.emplace_back();
-        attribute.id = LaunchAttributeId::cooperative;
-        attribute.value = 1;
-    }
-    if (config.cluster.x != 0) {
-        LaunchAttribute& attribute = attributes.emplace_back();
-        attribute.id = LaunchAttributeId::cluster_dimension;
-        attribute.cluster = config.cluster;
-    }
     auto made = std::make_unique<KernelNode>();
     made->assign(machine,
                  {kernel, config.grid, config.block, config.dynamic_shared_bytes, nullptr, config.duration_ns,
                   config.array_bytes},
                  command);
-    made->keep_attributes(std::move(attributes));
+    made->keep_attributes(attributes_of(config));
     machine.captures.add(stream, std::move(made));
     return Status::success;
 }
