@@ -26,8 +26,7 @@ Status copy(Machine& machine, Lock& lock, const Box& destination, const Box& sou
         // A small pageable source is staged, but not before the stream's earlier work is done.
         const Allocation *to = nullptr, *from = nullptr;
         TRY(check_copy(machine, destination, source, extent, kind, &to, &from));
-        const std::size_t bytes = bytes_of(extent);
-        if (bytes > 0 && bytes <= most_staged && from == nullptr && on_device(to)) {
+        if (bytes_of(extent) <= most_staged && from == nullptr && on_device(to)) {
             Device& owner = machine.devices[stream->device];
             TRY(machine.wait_for_stream(lock, *stream));
             TRY(owner.check());
@@ -38,7 +37,6 @@ Status copy(Machine& machine, Lock& lock, const Box& destination, const Box& sou
     Command* command = nullptr;
     bool wait = false;
     TRY(make_copy(machine, destination, source, extent, kind, *stream, request, &command, &wait));
-    if (command == nullptr) return Status::success;
     if (stream->captured())
         return capture_copy(machine, *stream, destination, source, extent, kind, request.parameters, command);
     const CommandRef keep(machine.timeline.pool(), command);
@@ -106,7 +104,6 @@ Status set(Machine& machine, Lock& lock, const Box& box, std::uint32_t value, st
     }
     Command* command = nullptr;
     TRY(make_set(machine, box, value, element, extent, *stream, stream->captured(), &command));
-    if (command == nullptr) return Status::success;
     if (stream->captured()) return capture_set(machine, *stream, box, value, element, extent, command);
     const bool wait = synchronous && found != nullptr && found->type == MemoryType::host;
     const CommandRef keep(machine.timeline.pool(), command);

@@ -110,7 +110,6 @@ bool on_device(const Allocation* allocation) {
 
 Status check_copy(const Machine& machine, const Box& destination, const Box& source, const Extent& extent,
                   MemcpyKind kind, const Allocation** to, const Allocation** from) {
-    if (bytes_of(extent) == 0) return Status::success;
     if (!is_kind(kind)) return fail(Status::invalid_memcpy_direction);
     TRY(check_box(machine, destination, extent, "destination", to));
     TRY(check_box(machine, source, extent, "source", from));
@@ -129,13 +128,11 @@ Status check_copy(const Machine& machine, const Box& destination, const Box& sou
 
 Status make_copy(Machine& machine, const Box& destination, const Box& source, const Extent& extent,
                  MemcpyKind kind, Stream& stream, const CopyRequest& request, Command** made, bool* wait) {
-    const Allocation *to = nullptr, *from = nullptr;
-    TRY(check_copy(machine, destination, source, extent, kind, &to, &from));
     const std::size_t bytes = bytes_of(extent);
     if (bytes == 0) return Status::success;
-    if (!request.peer) {
-        TRY(check_access(machine.devices[stream.device], to, from));
-    }
+    const Allocation *to = nullptr, *from = nullptr;
+    TRY(check_copy(machine, destination, source, extent, kind, &to, &from));
+    if (!request.peer) TRY(check_access(machine.devices[stream.device], to, from));
     const bool to_device = on_device(to), from_device = on_device(from);
     const DeviceModel& model = *machine.devices[stream.device].model;
     const bool pageable_source = from == nullptr, pageable_destination = to == nullptr;

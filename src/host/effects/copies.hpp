@@ -128,6 +128,7 @@ bool is_there(const Machine& machine, const Box& box, const Extent& extent);
 
 bool is_kind(MemcpyKind kind);
 bool on_device(const Allocation* allocation);
+// For a copy of one byte or more.
 Status check_copy(const Machine& machine, const Box& destination, const Box& source, const Extent& extent,
                   MemcpyKind kind, const Allocation** to, const Allocation** from);
 // Options for make_copy(). `parameters` describe a copy that becomes a graph node; if null, they are derived

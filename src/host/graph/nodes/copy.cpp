@@ -44,9 +44,7 @@ class CopyNode final : public NodeOf<MemcpyNodeParameters> {
 
   protected:
     Status check_given(Machine&, const MemcpyNodeParameters& given) const override {
-        const int kind = static_cast<int>(given.kind);
-        if (kind >= 0 && kind <= 4) return Status::success;
-        return fail(Status::invalid_memcpy_direction);
+        return is_kind(given.kind) ? Status::success : fail(Status::invalid_memcpy_direction);
     }
     Status set_given(Machine& machine, MemcpyNodeParameters& given) override {
         Command* made = nullptr;
