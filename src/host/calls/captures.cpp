@@ -41,7 +41,7 @@ Status HostRuntime::stream_begin_capture_to_graph(StreamHandle stream, GraphHand
                                                   CaptureMode mode) {
     ENTER(other);
     const Found<Graph> into = machine_.graphs.find(graph);
-    if (into == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
+    if (into == nullptr) return invalid_handle("graph", Status::invalid_value);
     return begin_capture(machine_, stream, mode, into.get(), dependencies, edge_data, count);
 }
 

@@ -120,7 +120,7 @@ Status HostRuntime::graph_get_edges(GraphHandle graph, GraphNodeHandle* from, Gr
                                     GraphEdgeData* edge_data, std::size_t* count) {
     ENTER(other);
     const Found<const Graph> of = machine_.graphs.find(graph);
-    if (of == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
+    if (of == nullptr) return invalid_handle("graph", Status::invalid_value);
     std::vector<Edge> found;
     for (const auto& node : of->nodes) {
         for (const GraphNode::Edge& edge : node->dependents)
@@ -133,7 +133,7 @@ Status HostRuntime::graph_node_get_dependencies(GraphNodeHandle node, GraphNodeH
                                                 GraphEdgeData* edge_data, std::size_t* count) {
     ENTER(other);
     const Found<GraphNode> of = machine_.graphs.find_node(node);
-    if (of == nullptr) return fail(Status::invalid_value, "the node does not exist, or was destroyed");
+    if (of == nullptr) return invalid_handle("node", Status::invalid_value);
     std::vector<Edge> found;
     for (const GraphNode::Edge& edge : of->dependencies) found.push_back({edge.node, of.get(), edge.data});
     return give_edges(found, true, false, dependencies, nullptr, edge_data, count);
@@ -143,7 +143,7 @@ Status HostRuntime::graph_node_get_dependent_nodes(GraphNodeHandle node, GraphNo
                                                    GraphEdgeData* edge_data, std::size_t* count) {
     ENTER(other);
     const Found<GraphNode> of = machine_.graphs.find_node(node);
-    if (of == nullptr) return fail(Status::invalid_value, "the node does not exist, or was destroyed");
+    if (of == nullptr) return invalid_handle("node", Status::invalid_value);
     std::vector<Edge> found;
     for (const GraphNode::Edge& edge : of->dependents) found.push_back({of.get(), edge.node, edge.data});
     return give_edges(found, false, true, nullptr, dependents, edge_data, count);

@@ -8,6 +8,19 @@ namespace {
 constexpr char launched_detail[] =
     "executables are neither launched nor uploaded in a stream that is being captured";
 
+// Refuses a node of a graph of which the executable was not made.
+Status check_own(const GraphExec& exec, const GraphNode& node) {
+    if (exec.own(node) != nullptr) return Status::success;
+    return fail(Status::invalid_value, "the executable was not made of the node's graph");
+}
+
+// Refuses also a node that no executable can leave out.
+Status check_disabling(const GraphExec& exec, const GraphNode& node) {
+    TRY(check_own(exec, node));
+    if (node.can_be_disabled()) return Status::success;
+    return fail(Status::invalid_value, "only kernel, copy and memset nodes are disabled");
+}
+
 }  // namespace
 
 Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
@@ -34,7 +47,7 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
         TRY(machine_.captures.forbidden());
     }
     const Found<Graph> from = machine_.graphs.find(graph);
-    if (from == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
+    if (from == nullptr) return invalid_handle("graph", Status::invalid_value);
     const bool device_launch = (flags & flags::graph_device_launch) != 0;
     if (device_launch && (flags & flags::graph_auto_free_on_launch) != 0)
         return fail(
@@ -63,7 +76,7 @@ Status HostRuntime::graph_instantiate(GraphExecHandle* exec, GraphHandle graph,
 Status HostRuntime::graph_exec_destroy(GraphExecHandle exec) {
     ENTER(other);
     if (machine_.graphs.find_exec(exec) == nullptr)
-        return fail(Status::invalid_value, "the executable does not exist, or was destroyed");
+        return invalid_handle("executable", Status::invalid_value);
     TRY(machine_.captures.forbidden());
     machine_.graphs.destroy_exec(exec);
     return Status::success;
@@ -84,8 +97,7 @@ Status HostRuntime::graph_upload(GraphExecHandle exec, StreamHandle stream) {
     if (in == nullptr) return invalid_handle("stream");
     TRY(machine_.captures.admit_uncaptured(*in, launched_detail));
     const Found<GraphExec> found = machine_.graphs.find_exec(exec);
-    if (found == nullptr)
-        return fail(Status::invalid_value, "the executable does not exist, or was destroyed");
+    if (found == nullptr) return invalid_handle("executable", Status::invalid_value);
     found->upload(machine_, *in);
     machine_.waits.relieve(call.lock());
     return Status::success;
@@ -97,8 +109,7 @@ Status HostRuntime::graph_launch(GraphExecHandle exec, StreamHandle handle) {
     if (stream == nullptr) return invalid_handle("stream");
     TRY(machine_.captures.admit_uncaptured(*stream, launched_detail));
     const Found<GraphExec> found = machine_.graphs.find_exec(exec);
-    if (found == nullptr)
-        return fail(Status::invalid_value, "the executable does not exist, or was destroyed");
+    if (found == nullptr) return invalid_handle("executable", Status::invalid_value);
     return found->launch(machine_, call.lock(), *stream);
 }
 
@@ -132,8 +143,7 @@ Status HostRuntime::graph_exec_node_set_params(GraphExecHandle exec, GraphNodeHa
     const Found<GraphExec> found = machine_.graphs.find_exec(exec);
     const Found<const GraphNode> original = machine_.graphs.find_node(node);
     if (found == nullptr || original == nullptr || parameters == nullptr) return fail(Status::invalid_value);
-    if (found->own(*original) == nullptr)
-        return fail(Status::invalid_value, "the executable was not made of the node's graph");
+    TRY(check_own(*found, *original));
     // The plan's own node has no graph that others know, and takes the changes that the original may take.
     GraphPlan& plan = found->changeable(machine_);
     GraphNode& own = *found->own(*original);
@@ -154,10 +164,7 @@ Status HostRuntime::graph_node_set_enabled(GraphExecHandle exec, GraphNodeHandle
     const Found<GraphExec> found = machine_.graphs.find_exec(exec);
     const Found<const GraphNode> original = machine_.graphs.find_node(node);
     if (found == nullptr || original == nullptr) return fail(Status::invalid_value);
-    if (found->own(*original) == nullptr)
-        return fail(Status::invalid_value, "the executable was not made of the node's graph");
-    if (!original->can_be_disabled())
-        return fail(Status::invalid_value, "only kernel, copy and memset nodes are disabled");
+    TRY(check_disabling(*found, *original));
     found->changeable(machine_);
     found->own(*original)->enabled = enabled != 0;
     return Status::success;
@@ -168,11 +175,8 @@ Status HostRuntime::graph_node_get_enabled(GraphExecHandle exec, GraphNodeHandle
     const Found<const GraphExec> found = machine_.graphs.find_exec(exec);
     const Found<const GraphNode> original = machine_.graphs.find_node(node);
     if (found == nullptr || original == nullptr || enabled == nullptr) return fail(Status::invalid_value);
-    const GraphNode* const own = found->own(*original);
-    if (own == nullptr) return fail(Status::invalid_value, "the executable was not made of the node's graph");
-    if (!original->can_be_disabled())
-        return fail(Status::invalid_value, "only kernel, copy and memset nodes are disabled");
-    *enabled = own->enabled ? 1 : 0;
+    TRY(check_disabling(*found, *original));
+    *enabled = found->own(*original)->enabled ? 1 : 0;
     return Status::success;
 }
 

@@ -49,7 +49,7 @@ Status HostRuntime::graph_add_node(GraphNodeHandle* node, GraphHandle graph,
 Status HostRuntime::graph_destroy_node(GraphNodeHandle handle) {
     ENTER(other);
     const Found<GraphNode> node = machine_.graphs.find_node(handle);
-    if (node == nullptr) return fail(Status::invalid_value, "the node does not exist, or was destroyed");
+    if (node == nullptr) return invalid_handle("node", Status::invalid_value);
     if (node->graph->allocates())
         return fail(Status::not_supported, "of a graph that allocates memory nothing is taken away");
     for (const auto& body : node->bodies) {

@@ -37,8 +37,7 @@ Status HostRuntime::graph_destroy(GraphHandle graph) {
 Status HostRuntime::graph_clone(GraphHandle* clone, GraphHandle original) {
     ENTER(other);
     const Found<const Graph> graph = machine_.graphs.find(original);
-    if (graph == nullptr || clone == nullptr)
-        return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
+    if (graph == nullptr || clone == nullptr) return invalid_handle("graph", Status::invalid_value);
     if (graph->unique()) {
         return fail(Status::not_supported,
                     "a graph with conditional nodes, or that allocates memory, is not cloned");
@@ -50,7 +49,7 @@ Status HostRuntime::graph_clone(GraphHandle* clone, GraphHandle original) {
 Status HostRuntime::graph_get_nodes(GraphHandle graph, GraphNodeHandle* nodes, std::size_t* count) {
     ENTER(other);
     const Found<const Graph> of = machine_.graphs.find(graph);
-    if (of == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
+    if (of == nullptr) return invalid_handle("graph", Status::invalid_value);
     std::vector<GraphNode*> found;
     for (const auto& node : of->nodes) found.push_back(node.get());
     return give_nodes(found, nodes, count);
@@ -59,7 +58,7 @@ Status HostRuntime::graph_get_nodes(GraphHandle graph, GraphNodeHandle* nodes, s
 Status HostRuntime::graph_get_root_nodes(GraphHandle graph, GraphNodeHandle* nodes, std::size_t* count) {
     ENTER(other);
     const Found<const Graph> of = machine_.graphs.find(graph);
-    if (of == nullptr) return fail(Status::invalid_value, "the graph does not exist, or was destroyed");
+    if (of == nullptr) return invalid_handle("graph", Status::invalid_value);
     std::vector<GraphNode*> found;
     for (const auto& node : of->nodes) {
         if (node->dependencies.empty()) found.push_back(node.get());

@@ -76,7 +76,7 @@ Status HostRuntime::malloc_from_pool_async(void** pointer, std::size_t bytes, Me
     if (found == nullptr) return invalid_handle("stream");
     TRY(machine_.captures.admit_pooled(*found));
     const Found<Pool> from = machine_.pools.find(pool);
-    if (from == nullptr) return fail(Status::invalid_value, "the pool does not exist, or was destroyed");
+    if (from == nullptr) return invalid_handle("pool", Status::invalid_value);
     if (bytes == 0) return Status::success;
     if (found->captured()) return capture_alloc(machine_, *found, pointer, bytes, from->device);
     return malloc_from(machine_, call.lock(), pointer, bytes, from, found);

@@ -40,8 +40,7 @@ Status HostRuntime::import_external_semaphore(ExternalSemaphoreHandle* semaphore
 // Work in flight that uses the semaphore goes on.
 Status HostRuntime::destroy_external_semaphore(ExternalSemaphoreHandle semaphore) {
     ENTER(other);
-    if (machine_.semaphores.erase(semaphore) == 0)
-        return fail(Status::invalid_value, "the semaphore does not exist, or was destroyed");
+    if (machine_.semaphores.erase(semaphore) == 0) return invalid_handle("semaphore", Status::invalid_value);
     return Status::success;
 }
 

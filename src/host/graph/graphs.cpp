@@ -76,9 +76,9 @@ GraphHandle Graphs::add(std::unique_ptr<Graph> graph) {
 
 Status Graphs::destroy(GraphHandle handle) {
     if (graphs_.find(handle) == nullptr) {
-        return fail(Status::invalid_value, find(handle) == nullptr
-                                               ? "the graph does not exist, or was destroyed"
-                                               : "the graph belongs to a node or to a capture");
+        return find(handle) == nullptr
+                   ? invalid_handle("graph", Status::invalid_value)
+                   : fail(Status::invalid_value, "the graph belongs to a node or to a capture");
     }
     if (destroy_unless_captured(handle)) return Status::success;
     return fail(Status::illegal_state, "a stream is being captured to the graph");

@@ -17,9 +17,8 @@ Status fail(Status status, std::string detail) {
     return status;
 }
 
-Status invalid_handle(const char* what) {
-    return fail(Status::invalid_resource_handle,
-                std::string("the ") + what + " does not exist, or was destroyed");
+Status invalid_handle(const char* what, Status status) {
+    return fail(status, std::string("the ") + what + " does not exist, or was destroyed");
 }
 
 }  // namespace cuscope::host

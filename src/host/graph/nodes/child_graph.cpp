@@ -21,8 +21,7 @@ class ChildGraphNode final : public NodeOf<ChildGraphNodeParameters> {
     }
     Status set_given(Machine& machine, ChildGraphNodeParameters& given) override {
         const Found<const Graph> child = machine.graphs.find(given.graph);
-        if (child == nullptr)
-            return fail(Status::invalid_value, "the child graph does not exist, or was destroyed");
+        if (child == nullptr) return invalid_handle("child graph", Status::invalid_value);
         if (child == graph) return fail(Status::invalid_value, "a graph within itself");
         TRY(check_given(machine, given));
         auto body = machine.graphs.copy(*child, false);
