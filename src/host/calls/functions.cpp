@@ -150,12 +150,12 @@ Status HostRuntime::occupancy_max_active_clusters(int* clusters, KernelHandle ke
     LaunchRequest request;
     TRY(read_attributes(machine_, *config, &request));
     *clusters = 0;
-    Dim3 cluster;
-    TRY(found.cluster_of(*config, request, &cluster));
+    TRY(found.resolve(*config, &request));
     if (!found.has_clusters(request) ||
         config->dynamic_shared_bytes > static_cast<std::size_t>(found.max_dynamic_shared()))
         return Status::success;
     const int held = found.blocks_per_multiprocessor(*config);
+    const Dim3& cluster = request.resolved_cluster;
     *clusters = clusters_on_device(*machine_.devices.current().model, held,
                                    static_cast<int>(cluster.x * cluster.y * cluster.z));
     return Status::success;

@@ -138,6 +138,7 @@ Status HostRuntime::kernel_time(const LaunchConfig& config, KernelHandle handle,
     TRY(machine_.libraries.load_kernel(*kernel, &loaded));
     LaunchRequest request;
     TRY(read_attributes(machine_, config, &request));
+    if (loaded.resolve(config, &request) != Status::success) return Status::not_supported;
     const auto shape = shape_of(loaded, config, request, machine_.memory, arguments);
     if (shape == nullptr) return Status::not_supported;
     if (!shape->learned()) return Status::not_ready;

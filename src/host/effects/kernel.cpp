@@ -93,10 +93,8 @@ std::shared_ptr<KernelShape> shape_of(const LoadedKernel& loaded, const LaunchCo
                                       void** arguments) {
     const auto found = loaded.kernel->shapes.find(loaded.device->ordinal);
     if (found == loaded.kernel->shapes.end() || config.duration_ns >= 0) return nullptr;
-    Dim3 cluster;
     // Blocks of a cluster access each other's shared memory, which is arranged differently in the two images.
-    if (loaded.cluster_of(config, request, &cluster) != Status::success || cluster != Dim3{1, 1, 1})
-        return nullptr;
+    if (request.resolved_cluster != Dim3{1, 1, 1}) return nullptr;
     if ((loaded.image->table().flags & cuscope_simt::uses_clock) != 0 || may_change_variables(*loaded.image))
         return nullptr;
     std::string geometry, values;
@@ -118,8 +116,7 @@ std::shared_ptr<KernelShape> shape_of(const LoadedKernel& loaded, const LaunchCo
             add(values, word);
         }
     }
-    return found->second->find(geometry, values, *loaded.device->model,
-                               std::max(1, loaded.blocks_per_multiprocessor(config)));
+    return found->second->find(geometry, values, *loaded.device->model, request.blocks_per_multiprocessor);
 }
 
 Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel, void** arguments,
@@ -144,14 +141,12 @@ Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel,
             "kernel to a graph");
     }
     TRY(loaded.check_launch(config));
-    Dim3 cluster;
-    TRY(loaded.cluster_of(config, request, &cluster));
+    TRY(loaded.resolve(config, &request));
     if (entry.parameter_count > 0 && arguments == nullptr) return fail(Status::invalid_value);
 
     Device& owner = machine.devices.current();
     const DeviceModel& model = *owner.model;
-    const std::int64_t per_multiprocessor = std::max(1, loaded.blocks_per_multiprocessor(config));
-    request.blocks_per_multiprocessor = static_cast<int>(per_multiprocessor);
+    const std::int64_t per_multiprocessor = request.blocks_per_multiprocessor;
     const std::int64_t resident = per_multiprocessor * model.properties.multiprocessor_count;
     const std::int64_t blocks = static_cast<std::int64_t>(config.grid.x) * config.grid.y * config.grid.z;
     if (request.cooperative && blocks > resident) {
@@ -185,7 +180,7 @@ Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel,
     if (array_bytes < 0) array_bytes = counted;
     launch.cooperative = request.cooperative;
     launch.heap = owner.heap;
-    launch.cluster = cluster;
+    launch.cluster = request.resolved_cluster;
     launch.image = loaded.image;
     launch.kernel = &entry;
     if (counting) {
@@ -198,7 +193,7 @@ Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel,
         const auto grid_blocks = static_cast<std::uint64_t>(blocks);
         const bool whole = config.profiled_blocks == 0 || config.profiled_blocks >= grid_blocks;
         if (config.profiled) {
-            if (!whole && (may_change_variables(*loaded.image) || cluster != Dim3{1, 1, 1}))
+            if (!whole && (may_change_variables(*loaded.image) || request.resolved_cluster != Dim3{1, 1, 1}))
                 return fail(Status::invalid_value,
                             "the blocks of a kernel with __device__ variables or clusters are counted all "
                             "or not at all");

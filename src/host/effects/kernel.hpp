@@ -22,7 +22,7 @@ struct LoadedKernel;
 struct Machine;
 struct Stream;
 
-// The settings that the attributes of a launch request.
+// The settings that the attributes of a launch request, and what LoadedKernel::resolve makes of them.
 struct LaunchRequest {
     bool cooperative = false;
     Dim3 cluster{0, 0, 0}, preferred_cluster{0, 0, 0};  // all zero: not given
@@ -35,7 +35,8 @@ struct LaunchRequest {
     Kernel* counted = nullptr;  // the kernel in the counting image; used with `counting`
     std::shared_ptr<simt::Counting> counting;
     std::shared_ptr<simt::Sampling> profiling;  // made by make_kernel if config.profiled is set
-    int blocks_per_multiprocessor = 1;          // found by make_kernel
+    Dim3 resolved_cluster{1, 1, 1};             // found by resolve, like the next one
+    int blocks_per_multiprocessor = 1;          // one at least
     std::shared_ptr<KernelShape> shape;  // made by make_kernel; null: the time does not come from counts
 };
 
@@ -43,7 +44,7 @@ struct LaunchRequest {
 Status check_attribute(const Device& device, const LaunchAttribute& attribute, LaunchAttributeId id);
 Status read_attributes(Machine& machine, const LaunchConfig& config, LaunchRequest* request);
 
-// The shape of a launch whose time comes from its counts; null if it does not.
+// The shape of a resolved launch whose time comes from its counts; null if it does not.
 std::shared_ptr<KernelShape> shape_of(const LoadedKernel& loaded, const LaunchConfig& config,
                                       const LaunchRequest& request, const MemoryRegistry& memory,
                                       void** arguments);

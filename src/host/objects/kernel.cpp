@@ -162,22 +162,21 @@ Status LoadedKernel::check_launch(const LaunchConfig& config) const {
 
 // A size that the kernel was compiled with takes precedence, then the launch's, then the one that
 // func_set_attribute set.
-Status LoadedKernel::cluster_of(const LaunchConfig& config, const LaunchRequest& request,
-                                Dim3* cluster) const {
+Status LoadedKernel::resolve(const LaunchConfig& config, LaunchRequest* request) const {
     const Dim3 own = compiled_cluster(*entry);
     const Dim3 required = given(own) ? own : settings().cluster;
-    const Dim3& asked = request.cluster;
-    *cluster = given(required) ? required : given(asked) ? asked : Dim3{1, 1, 1};
+    const Dim3& asked = request->cluster;
+    const Dim3 cluster = given(required) ? required : given(asked) ? asked : Dim3{1, 1, 1};
     if (given(required) && given(asked) && asked != required) {
         return fail(Status::invalid_cluster_size, "clusters of " + dimensions(asked) +
                                                       " blocks; the kernel requires clusters of " +
                                                       dimensions(required));
     }
-    const std::uint64_t blocks = std::uint64_t{cluster->x} * cluster->y * cluster->z;
+    const std::uint64_t blocks = std::uint64_t{cluster.x} * cluster.y * cluster.z;
     const auto most = static_cast<std::uint64_t>(max_cluster_blocks());
     if (blocks == 0 || blocks > most) {
         return fail(Status::invalid_cluster_size,
-                    "clusters of " + dimensions(*cluster) + " blocks; allowed are 1 to " +
+                    "clusters of " + dimensions(cluster) + " blocks; allowed are 1 to " +
                         std::to_string(most) + " blocks" +
                         (most == 8 && blocks <= 16
                              ? ", and 16 once the kernel's attribute non_portable_cluster_size_allowed is set"
@@ -187,20 +186,22 @@ Status LoadedKernel::cluster_of(const LaunchConfig& config, const LaunchRequest&
         return part.x != 0 && part.y != 0 && part.z != 0 && whole.x % part.x == 0 && whole.y % part.y == 0 &&
                whole.z % part.z == 0;
     };
-    if (!divides(*cluster, config.grid)) {
+    if (!divides(cluster, config.grid)) {
         return fail(Status::invalid_cluster_size, "a grid of " + dimensions(config.grid) +
-                                                      " blocks, which clusters of " + dimensions(*cluster) +
+                                                      " blocks, which clusters of " + dimensions(cluster) +
                                                       " do not divide");
     }
-    const Dim3& preferred = request.preferred_cluster;
+    const Dim3& preferred = request->preferred_cluster;
     if (given(preferred) &&
-        (!given(asked) || !divides(*cluster, preferred) || !divides(preferred, config.grid))) {
+        (!given(asked) || !divides(cluster, preferred) || !divides(preferred, config.grid))) {
         return fail(
             Status::invalid_cluster_size,
             "preferred clusters of " + dimensions(preferred) +
                 " blocks; they are a multiple of the launch's clusters, which it has to have, and divide "
                 "its grid");
     }
+    request->resolved_cluster = cluster;
+    request->blocks_per_multiprocessor = std::max(1, blocks_per_multiprocessor(config));
     return Status::success;
 }
 

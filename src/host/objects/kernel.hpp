@@ -49,8 +49,8 @@ struct LoadedKernel {
 
     // Refuses a grid, a block or shared memory that the kernel does not allow.
     Status check_launch(const LaunchConfig& config) const;
-    // The clusters of a launch.
-    Status cluster_of(const LaunchConfig& config, const LaunchRequest& request, Dim3* cluster) const;
+    // Finds the clusters of a launch, and how many of its blocks a multiprocessor holds.
+    Status resolve(const LaunchConfig& config, LaunchRequest* request) const;
     // Does such a launch have clusters, if only of one block?
     bool has_clusters(const LaunchRequest& request) const;
     // How many blocks of such a launch a multiprocessor holds; 0 if it cannot hold one.
