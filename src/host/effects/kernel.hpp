@@ -64,7 +64,7 @@ class KernelEffect final : public Effect {
     std::uint32_t name = 0;              // an index into activity_names()
     std::shared_ptr<KernelShape> shape;  // null if the time does not come from counts, or was known before
     std::int64_t waves = 1;
-    Time saved_in_graph = 0, kernel_latency = 0;  // with a shape: see make_kernel
+    Time saved_in_graph = 0, kernel_latency = 0;  // with a shape: see set_duration
 
     // The effect of a command of the compute engine: only kernels are run by it.
     static KernelEffect& of(const Command& command) { return static_cast<KernelEffect&>(*command.effect); }
