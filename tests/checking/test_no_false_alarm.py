@@ -121,6 +121,27 @@ def test_the_loop_with_atomic_cas_of_the_programming_guide_gets_notes(kernel, to
     assert all("atomicCAS" in finding.advice for finding in report.findings)
 
 
+READS_BESIDE_SWAPS = {
+    "a thread that does not swap": "if (threadIdx.x == 0) atomicCAS(x, 0, 5); if (threadIdx.x == 32) out[0] = *x;",
+    "a thread that has swapped before": "if (threadIdx.x % 32 == 0) { atomicCAS(x, 0, 5); out[0] = *x; }",
+    "beside an atomicAdd, too": (
+        "if (threadIdx.x == 0) atomicAdd(x, 1); if (threadIdx.x == 32) { atomicCAS(x, 100, 7); out[0] = *x; }"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", READS_BESIDE_SWAPS.values(), ids=READS_BESIDE_SWAPS)
+def test_a_plain_read_that_no_atomic_cas_follows_is_an_error(body):
+    mod = cs.Module(f"__global__ void read(int* x, int* out) {{ {body} }}")
+    x, out = cs.zeros(1, np.int32), cs.zeros(1, np.int32)
+
+    with cs.check() as report:
+        mod.read[1, 64](x, out)
+
+    assert {finding.kind for finding in report.errors} == {"race"}, str(report)
+    assert not any("atomicCAS" in finding.advice for finding in report.errors)
+
+
 @pytest.mark.parametrize(
     "unlock", ["*lock = 0;", "__threadfence(); *lock = 0;"], ids=["without a fence", "behind a fence"]
 )

@@ -185,6 +185,16 @@ def test_the_values_of_an_array_of_a_graph_are_not_read(device):
 # Streams
 
 
+def test_waits_of_a_capture_are_no_commands_of_its_streams(device):
+    first, second = cs.Stream(), cs.Stream()
+    with first.capture():
+        second.wait(first)
+        first.wait(second)
+
+    assert "last command" not in text_of(first)
+    assert "last command" not in text_of(second)
+
+
 def test_a_stream_is_done_or_has_work_and_tells_its_last_command(device):
     mod, s, x = module(device), cs.Stream(), done(cs.zeros(1000))
     assert "done" in text_of(s)

@@ -55,19 +55,19 @@ PyObject* fast_reshape(PyObject* self, const Arguments& arguments) {
     return object_of(reshape(*array, std::move(shape)));
 }
 
-PyObject* fast_transposed(PyObject* self, const Arguments&) {
+PyObject* fast_transposed(PyObject* self, const Arguments& arguments) {
     const DeviceArray* const array = open_array(self);
-    return array == nullptr ? nullptr : object_of(transpose(*array));
+    return array == nullptr || !arguments.are(0) ? nullptr : object_of(transpose(*array));
 }
 
-PyObject* fast_shape(PyObject* self, const Arguments&) {
+PyObject* fast_shape(PyObject* self, const Arguments& arguments) {
     const auto* const array = exactly<DeviceArray>(self);
-    return array == nullptr ? nullptr : shape_tuple(array->shape).release().ptr();
+    return array == nullptr || !arguments.are(0) ? nullptr : shape_tuple(array->shape).release().ptr();
 }
 
-PyObject* fast_dtype(PyObject* self, const Arguments&) {
+PyObject* fast_dtype(PyObject* self, const Arguments& arguments) {
     const auto* const array = exactly<DeviceArray>(self);
-    return array == nullptr ? nullptr : Py_NewRef(array->dtype.ptr());
+    return array == nullptr || !arguments.are(0) ? nullptr : Py_NewRef(array->dtype.ptr());
 }
 
 // The arguments of empty() and zeros().

@@ -407,10 +407,10 @@ void Stream::wait(const Stream& other) {
         }
     }
     device_.check(order(*this, other), "cudaStreamWaitEvent");
-    note(Enqueued::event_wait, other.serial());
     if (!own && others) others->join(shared_from(*this));
     closed.reset();
     if (captures_underway() > 0) join_what_it_waits_for();
+    note(Enqueued::event_wait, other.serial());
 }
 
 Status order(const Stream& later, const Stream& earlier) {

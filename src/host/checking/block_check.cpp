@@ -205,7 +205,7 @@ void BlockCheck::access(unsigned thread, std::uintptr_t address, std::size_t byt
     access.instruction = instruction;
     const auto code = static_cast<Stamp>(static_cast<const char*>(instruction) - state_.code);
     access.code = code <= cuscope_simt::stamp_code_mask ? code : 0;
-    if (access.swaps) launch_->swaps.insert(access.code);
+    if (access.swaps) launch_->guesses.add_swap({block_, thread, address}, access.code);
 
     check_memory(access);
     if (access.atomic || access.is_volatile) note_flags(access);
@@ -230,6 +230,7 @@ void BlockCheck::check_memory(const Access& access) {
         forget_slots();
     }
     region.accessed = true;
+    if (access.atomic && access.writes && !access.swaps) launch_->guesses.add_other(region.begin);
     settle(access, region, place.space);
     if (!access.orders && !access.is_volatile) fill_slot(access, region, place.space);
 }

@@ -87,7 +87,6 @@ class BlockCheck {
     enum class Other { known, unknown, of_another_block };
     void race(const Access& access, const Region& region, Space space, Stamp stamp, bool other_writes,
               Other other);
-    bool is_guess(const Access& access, Stamp stamp, bool other_writes) const;
     void settle_waiting_race();
     void note_flags(const Access& access);
     void fill_slot(const Access& access, const Region& region, Space space);

@@ -127,15 +127,6 @@ void BlockCheck::unwritten(const Access& access, const Region& region, Space spa
             : "Fill the array first: cs.zeros, cs.full or cs.to_device in place of cs.empty.";
 }
 
-// A plain read beside an atomicCAS, which checks the value that it replaces: the value that was read is
-// mostly a guess for the loop around the atomicCAS, which is right with any guess.
-bool BlockCheck::is_guess(const Access& access, Stamp stamp, bool other_writes) const {
-    if (access.bytes > 8) return false;
-    if (!other_writes) return access.swaps && (stamp & stamp_atomic) == 0;
-    const bool reads = !access.writes && !access.atomic && !access.is_volatile;
-    return reads && launch_->swaps.count(stamp & cuscope_simt::stamp_code_mask) != 0;
-}
-
 void BlockCheck::race(const Access& access, const Region& region, Space space, Stamp stamp, bool other_writes,
                       Other other) {
     const bool known = other == Other::known;
@@ -147,7 +138,12 @@ void BlockCheck::race(const Access& access, const Region& region, Space space, S
     if (found == nullptr) return;
     const bool values_matter =
         access.writes && !access.reads && access.bytes <= 16 && (stamp & stamp_atomic) == 0;
-    const bool guess = is_guess(access, stamp, other_writes);
+    Guesses& guesses = launch_->guesses;
+    const bool reads_plainly = !access.writes && !access.atomic && !access.is_volatile;
+    const bool swapped_by_other =
+        known ? guesses.is_swap(other_code) : (stamp & stamp_atomic) != 0 && guesses.only_swaps(region.begin);
+    const bool guess = access.bytes <= 8 && (other_writes ? reads_plainly && swapped_by_other
+                                                          : access.swaps && (stamp & stamp_atomic) == 0);
     if (is_new) {
         const bool same_block = is_of_this_block(stamp) && other != Other::of_another_block;
         const std::uint64_t other_block = same_block                         ? block_
@@ -187,15 +183,18 @@ void BlockCheck::race(const Access& access, const Region& region, Space space, S
                   "__syncthreads() if other warps take part."
                 : "Put __syncthreads() between the two accesses, where all threads of the block come to "
                   "it, or use an atomic operation.";
-        if (guess) {
-            found->advice =
-                "If the value is a first guess for a loop with atomicCAS, as in the CUDA C++ Programming "
-                "Guide, the "
-                "kernel is right: the loop goes on until the guess was. Else read it by an atomic operation.";
-        }
         if (values_matter || guess) found->severity = Severity::note;
     }
-    if (guess) return;
+    if (guess && found->severity == Severity::note) {
+        if (other_writes)
+            guesses.read_now(found, {block_, access.thread, access.address});
+        else if (known)
+            guesses.has_read(found, {is_of_this_block(stamp) ? block_ : launch_->block_at(stamp),
+                                     thread_of(stamp), access.address});
+        else
+            guesses.have_read(found);
+        return;
+    }
     if (!values_matter) {
         found->severity = Severity::error;
         return;

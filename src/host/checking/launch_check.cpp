@@ -113,7 +113,7 @@ bool LaunchCheck::begin(const Launch& launch) {
     known_.clear();
     findings_.clear();
     published.clear();
-    swaps.clear();
+    guesses.clear();
     reach_known_ = reach_unknown_ = false;
     last_ = nullptr;
     first_ = Stamp{last_moment + 1} << stamp_time_at;
@@ -152,6 +152,7 @@ void LaunchCheck::end(const Outcome& outcome) {
         const bool known = finding.kind == "illegal address" && !findings_.empty();
         if (!known) findings_.push_back(std::move(finding));
     }
+    guesses.settle();
     join_reads_and_writes();
     for (const Finding& finding : findings_) add_finding(finding);
     findings_.clear();

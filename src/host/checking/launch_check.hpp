@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "cuscope_simt/checking/state.h"
+#include "host/checking/guesses.hpp"
 #include "host/checking/shadow.hpp"
 #include "host/executor/argument_bytes.hpp"
 #include "host/executor/image.hpp"
@@ -99,8 +99,7 @@ class LaunchCheck {
                      bool* is_new);
     // By address: the latest moment that an atomic or volatile store behind a fence has published.
     std::unordered_map<std::uintptr_t, cuscope_simt::Stamp> published;
-    // The instructions that compare and swap, as in stamps.
-    std::unordered_set<cuscope_simt::Stamp> swaps;
+    Guesses guesses;
     std::uint64_t cells_moved = 0;  // how often a granule became smaller
 
   private:

@@ -10,7 +10,6 @@ namespace cuscope::ops {
 
 enum class Operation { sum, prod, min, max, argmin, argmax, any, all, mean, dot };
 
-// By the name of the function. Throws std::invalid_argument with a list of the names.
 const char* name(Operation operation);
 // Is the result a place among the reduced elements? Then their order counts.
 constexpr bool finds_place(Operation operation) {
