@@ -75,6 +75,26 @@ __device__ typename P::Value reduce_group(const P& policy, typename P::Value val
     return value;
 }
 
+// Combines `count` values of each of `results` results: at(k, j) is value j of result k. Neighbouring lanes
+// share a result, and one of them calls use(k, value). Only the whole warps of the block take part.
+template <class P, class At, class Use>
+__device__ void combine_each(const P& policy, unsigned results, unsigned count, const At& at,
+                             const Use& use) {
+    const unsigned warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    unsigned lanes = 32;  // of a result
+    while (lanes > 1 && results * lanes > warps * 32) lanes /= 2;
+    if (warp >= warps) return;
+    for (unsigned first = warp * (32 / lanes); first < results; first += warps * (32 / lanes)) {
+        const unsigned k = first + lane / lanes;
+        typename P::Value value = policy.identity();
+        if (k < results)
+#pragma unroll 4
+            for (unsigned j = lane % lanes; j < count; j += lanes) value = policy.combine(value, at(k, j));
+        value = reduce_lanes(policy, value, static_cast<int>(lanes));
+        if (k < results && lane % lanes == 0) use(k, value);
+    }
+}
+
 // A slot passes one value from one block to another of the same launch, without a fence and without an atomic
 // operation. Each 8-byte word of a slot holds 4 bytes of the value and a flag, and an 8-byte word arrives
 // whole. So a block that sees the flag also sees the bytes. Slots are all 0 before and after a launch.
@@ -115,6 +135,45 @@ struct Slot {
         return value;
     }
 };
+
+// Calls use(value) for the values of `count` slots that are `distance` apart, in their order. Waits for them,
+// and clears the slots. Several loads are under way at once: one after another, each takes as long as all.
+template <class Value, class Use>
+__device__ void take_all(void* slots, long long first, long long distance, unsigned count, const Use& use) {
+    constexpr int words = Slot<Value>::words;
+    constexpr unsigned batch = words <= 2 ? 8 : words <= 4 ? 4 : 2;
+    volatile unsigned long long* const all = static_cast<unsigned long long*>(slots);
+    for (unsigned begin = 0; begin < count; begin += batch) {
+        unsigned long long full[batch][words];
+        bool complete;
+        do {
+            complete = true;
+#pragma unroll
+            for (unsigned b = 0; b < batch; ++b)
+#pragma unroll
+                for (int i = 0; i < words; ++i)
+                    full[b][i] =
+                        begin + b < count ? all[(first + (begin + b) * distance) * words + i] : 1ull << 32;
+#pragma unroll
+            for (unsigned b = 0; b < batch; ++b)
+#pragma unroll
+                for (int i = 0; i < words; ++i) complete = complete && full[b][i] >> 32 != 0;
+        } while (!complete);
+#pragma unroll
+        for (unsigned b = 0; b < batch; ++b) {
+            if (begin + b >= count) break;
+            unsigned parts[words];
+#pragma unroll
+            for (int i = 0; i < words; ++i) {
+                all[(first + (begin + b) * distance) * words + i] = 0;
+                parts[i] = static_cast<unsigned>(full[b][i]);
+            }
+            Value value;
+            memcpy(&value, parts, sizeof value);
+            use(value);
+        }
+    }
+}
 
 // Blocks first .. first + parts of the grid share one result. The last block waits for the others and
 // combines the values in the order of the blocks' numbers. It waits only for blocks with lower numbers, which

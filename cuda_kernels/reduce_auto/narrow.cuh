@@ -7,26 +7,81 @@
 //
 // Launch (plan.hpp: plan_narrow): blocks of up to 256 threads; a block's strips hold a multiple of `inner`
 // elements, and so do those of `lanes` threads, which divide the block. grid = outer * splits; no dynamic
-// shared memory. The arguments are those of `columns`; distance and outer_distance are not read. For splits >
-// 1:
-//   tickets       as many unsigned for each o as groups.hpp tells, zero before the first launch and left zero
-//   partials      inner * sizeof(Value) bytes a block, 16-byte aligned, with any content
+// shared memory. The arguments are those of `columns`; distance, outer_distance and partials are not read.
+// For splits > 1:
+//   tickets       a slot (exchange.cuh) for each result and block, and for each result and group of blocks;
+//                 zero before the first launch and left zero
 #pragma once
 
 #include "columns.cuh"
 
-constexpr int narrow_threads = 256, narrow_loads = 4;
+constexpr int narrow_threads = 256;
+// As many strips under way as registers allow.
+template <class P>
+constexpr int narrow_loads = strip_columns<P> * sizeof(typename P::Value) > 64 ? 4 : 8;
+
+// Of the blocks that share the same results, the last one of a group combines the values of its group, and
+// the last one of all combines those of the groups. Each waits only for blocks with lower numbers, which
+// start earlier. pass(k, put) calls put(k, value) with this block's value of each result k < results, and
+// keep(k, value) stores a result. `shared` has room for a Value of each thread. The order is fixed.
+template <class P, class Pass, class Keep>
+__device__ void combine_in_slots(const P& policy, typename P::Value* shared, void* slots, unsigned outer,
+                                 unsigned o, unsigned results, unsigned split, unsigned splits,
+                                 const Pass& pass, const Keep& keep) {
+    using Value = typename P::Value;
+    const unsigned threads = blockDim.x, thread = threadIdx.x;
+    const auto size = static_cast<unsigned>(cuscope::reduce::splits_of_group(
+        static_cast<int>(splits), static_cast<int>(results), static_cast<int>(threads)));
+    const unsigned group = split / size, groups = (splits + size - 1) / size, begin = group * size;
+    const unsigned end = begin + size < splits ? begin + size : splits;
+    const long long of_blocks = static_cast<long long>(o) * splits * results;
+    const long long of_groups = (static_cast<long long>(outer) * splits + o * groups) * results;
+    const auto put_in = [&](long long first) {
+        return [=](unsigned k, const Value& value) {
+            Slot<Value>::put(slots, static_cast<unsigned>(first + k), value);
+        };
+    };
+    pass(put_in(of_blocks + split * results));
+    if (split + 1 != end) return;
+    // Combines `count` values of each result.
+    const unsigned at_once = results < threads ? results : threads, members = threads / at_once;
+    const auto combine = [&](long long first, unsigned count, const auto& use) {
+        const unsigned member = thread / at_once;
+        for (unsigned base = 0; base < results; base += at_once) {
+            const unsigned k = base + thread % at_once, left = results - base;
+            Value value = policy.identity();
+            __syncthreads();
+            if (k < results && member < members && member < count)
+                take_all<Value>(slots, first + static_cast<long long>(member) * results + k,
+                                static_cast<long long>(members) * results,
+                                (count - member + members - 1) / members,
+                                [&](const Value& other) { value = policy.combine(value, other); });
+            shared[thread] = value;
+            __syncthreads();
+            combine_each(
+                policy, left < at_once ? left : at_once, members,
+                [&](unsigned c, unsigned j) { return shared[j * at_once + c]; },
+                [&](unsigned c, const Value& result) { use(base + c, result); });
+        }
+    };
+    if (groups == 1) return combine(of_blocks, splits, keep);
+    combine(of_blocks + static_cast<long long>(begin) * results, end - begin,
+            put_in(of_groups + group * results));
+    if (end == splits) combine(of_groups, groups, keep);
+}
 
 template <class P>
 __global__ void __launch_bounds__(narrow_threads, P::column_blocks)
     narrow(const void* in, void* out, long long outer, long long length, long long inner, long long,
            long long, unsigned long long bits, int kind, double divisor, int lanes, int splits,
-           unsigned* tickets, void* partials) {
+           unsigned* tickets, void*) {
     using E = typename P::Element;
     using Value = typename P::Value;
-    constexpr unsigned width = strip_columns<P>, loads = narrow_loads;
+    constexpr unsigned width = strip_columns<P>, loads = narrow_loads<P>;
     __shared__ alignas(16) unsigned char memory[narrow_threads * width * sizeof(Value)];
-    Value* shared = reinterpret_cast<Value*>(memory);
+    __shared__ alignas(16) unsigned char memory_of_ends[2 * width * sizeof(E)];
+    Value* const shared = reinterpret_cast<Value*>(memory);
+    E* const ends = reinterpret_cast<E*>(memory_of_ends);
     fetch_ahead(in, outer * length * inner * static_cast<long long>(sizeof(E)), blockIdx.x, gridDim.x);
     follow();
     const P policy(bits, kind, length);
@@ -38,10 +93,14 @@ __global__ void __launch_bounds__(narrow_threads, P::column_blocks)
     const unsigned past = static_cast<unsigned>(reinterpret_cast<unsigned long long>(data)) % Strip<P>::bytes;
     unsigned head = (Strip<P>::bytes - past) % Strip<P>::bytes / sizeof(E);  // elements before the strips
     if (head > count) head = static_cast<unsigned>(count);
-    const long long strips = (count - head) / width;
+    const long long strips = (count - head) / width, tail = head + strips * width;
+    // The elements that are in no strip. They arrive while the strips are read.
+    if (split == 0 && thread < head + (count - tail))
+        ends[thread] = data[thread < head ? thread : tail + (thread - head)];
 
-    // Of the thread's first strip: its number, the column of its first element, the rows of all.
-    const unsigned first = split * threads + thread;
+    // A round of a block is `loads` strips of each thread. Of the thread's first strip: its number, the
+    // column of its first element, the rows of all.
+    const unsigned first = split * threads * loads + thread;
     unsigned column = (head + first * width) % columns, row = (head + first * width) / columns, rows[width];
 #pragma unroll
     for (unsigned c = 0; c < width; ++c) {
@@ -51,7 +110,7 @@ __global__ void __launch_bounds__(narrow_threads, P::column_blocks)
     Value values[width];
 #pragma unroll
     for (Value& value : values) value = policy.identity();
-    const unsigned step = static_cast<unsigned>(splits) * threads, rows_a_step = step * width / columns;
+    const unsigned rows_a_step = threads * width / columns, steps = static_cast<unsigned>(splits) * loads;
     const auto add = [&](const Strip<P>& strip, long long skipped) {
 #pragma unroll
         for (unsigned c = 0; c < width; ++c) policy.add(values[c], strip.elements[c], skipped + rows[c]);
@@ -59,58 +118,51 @@ __global__ void __launch_bounds__(narrow_threads, P::column_blocks)
     const E* const aligned = data + head;
     Strip<P> loaded[loads];
     long long strip = first, skipped = 0;
-    for (; strip + (loads - 1) * step < strips; strip += loads * step, skipped += loads * rows_a_step) {
+    for (; strip + (loads - 1) * threads < strips; strip += steps * threads, skipped += steps * rows_a_step) {
 #pragma unroll
-        for (unsigned i = 0; i < loads; ++i) loaded[i].load(aligned + (strip + i * step) * width);
+        for (unsigned i = 0; i < loads; ++i) loaded[i].load(aligned + (strip + i * threads) * width);
 #pragma unroll
         for (unsigned i = 0; i < loads; ++i) add(loaded[i], skipped + i * rows_a_step);
     }
     if (strip < strips) {
 #pragma unroll
         for (unsigned i = 0; i < loads; ++i)  // the last strip again, so that no load depends on a condition
-            loaded[i].load(aligned + (strip + i * step < strips ? strip + i * step : strip) * width);
+            loaded[i].load(aligned + (strip + i * threads < strips ? strip + i * threads : strip) * width);
 #pragma unroll
         for (unsigned i = 0; i < loads; ++i)
-            if (strip + i * step < strips) add(loaded[i], skipped + i * rows_a_step);
+            if (strip + i * threads < strips) add(loaded[i], skipped + i * rows_a_step);
     }
 
-    // The threads that are a multiple of `lanes` apart have the same columns: combines them as a tree.
+    // A column has the same places in the strips of every `lanes` threads.
 #pragma unroll
     for (unsigned c = 0; c < width; ++c) shared[c * threads + thread] = values[c];
-    const unsigned member = thread / lanes;
-    for (unsigned members = threads / lanes; members > 1;) {
-        const unsigned half = (members + 1) / 2;
-        __syncthreads();
-        if (member + half < members)
-#pragma unroll 1
-            for (unsigned c = 0; c < width; ++c) {
-                Value& mine = shared[c * threads + thread];
-                mine = policy.combine(mine, shared[c * threads + thread + half * lanes]);
-            }
-        members = half;
-    }
     __syncthreads();
-
-    // The values of a column from the strips of the first `lanes` threads, and from the elements that are in
-    // no strip.
-    const auto of_block = [&](unsigned k) {
-        Value value = policy.identity();
-        const unsigned begin = (k + columns - head % columns) % columns;
-        for (unsigned i = begin; i < lanes * width; i += columns)
-            value = policy.combine(value, shared[i % width * threads + i / width]);
-        if (split != 0) return value;
-        for (unsigned i = k; i < head; i += columns)
-            value = policy.combine(value, policy.lift(data[i], i / columns));
-        const long long tail = head + strips * width;
-        const unsigned at = static_cast<unsigned>(tail % columns);
-        for (long long i = tail + (k + columns - at) % columns; i < count; i += columns)
-            value = policy.combine(value, policy.lift(data[i], i / columns));
+    const unsigned members = threads / lanes, shift = head % columns;
+    const auto of_member = [&](unsigned k, unsigned member) {
+        const Value* const its = shared + member * lanes;
+        unsigned at = k >= shift ? k - shift : k + columns - shift;
+        Value value = its[at % width * threads + at / width];
+        while ((at += columns) < lanes * width)
+            value = policy.combine(value, its[at % width * threads + at / width]);
         return value;
     };
-    const int results = static_cast<int>(columns);
-    combine_splits(policy, shared, tickets + o * cuscope::reduce::tickets(splits, results, blockDim.x),
-                   static_cast<Value*>(partials) + static_cast<long long>(o) * splits * columns, results,
-                   split, splits, of_block, [&](unsigned k, const Value& value) {
-                       store(policy, out, static_cast<long long>(o) * inner + k, value, divisor);
-                   });
+    const auto with_ends = [&](unsigned k, Value value) {
+        if (split != 0) return value;
+        for (unsigned i = k; i < head; i += columns)
+            value = policy.combine(value, policy.lift(ends[i], i / columns));
+        const unsigned column_of_tail = static_cast<unsigned>(tail % columns);
+        for (long long i = tail + (k + columns - column_of_tail) % columns; i < count; i += columns)
+            value = policy.combine(value, policy.lift(ends[head + (i - tail)], i / columns));
+        return value;
+    };
+    const auto pass = [&](const auto& put) {
+        combine_each(policy, columns, members, of_member,
+                     [&](unsigned k, const Value& value) { put(k, with_ends(k, value)); });
+    };
+    const auto keep = [&](unsigned k, const Value& value) {
+        store(policy, out, static_cast<long long>(o) * inner + k, value, divisor);
+    };
+    if (splits == 1) return pass(keep);
+    combine_in_slots(policy, shared, tickets, static_cast<unsigned>(outer), o, columns, split,
+                     static_cast<unsigned>(splits), pass, keep);
 }

@@ -385,13 +385,19 @@ constexpr long long narrow_lanes(long long inner, int element_bytes, int value_b
     return inner / std::gcd(inner, width);
 }
 
-// The rows of each o are split if there are fewer than three blocks for each multiprocessor. A multiprocessor
-// holds three, or two of products of bytes. With four, the last blocks began when others had ended: 77 shapes
-// on an H200 took 1.14 times as long as with the best number that was measured. If rows are split, a thread
-// has 12 strips or more.
+// The strips that a thread has under way.
+constexpr int narrow_loads(int element_bytes, int value_bytes) {
+    return strip_columns(element_bytes, value_bytes) * value_bytes > 64 ? 4 : 8;
+}
+
+// The rows of each o are split if there are fewer than two blocks for each multiprocessor. A multiprocessor
+// holds more, but two read as fast, and leave fewer values to be combined. If rows are split, a thread reads
+// half as many strips again as it has under way, or more: on an H200, 77 shapes take 1.022 times as long as
+// with the best number of blocks that was measured.
 constexpr Launch plan_narrow(long long outer, long long length, long long inner, int element_bytes,
                              int value_bytes, int multiprocessors) {
-    constexpr long long most_threads = 256, least_strips = 12, blocks = 3;
+    constexpr long long most_threads = 256, blocks = 2;
+    const int least_strips = narrow_loads(element_bytes, value_bytes) * 3 / 2;
     const long long strips = length * inner / strip_columns(element_bytes, value_bytes);
     const long long lanes = narrow_lanes(inner, element_bytes, value_bytes);
     Launch launch;
@@ -402,12 +408,16 @@ constexpr Launch plan_narrow(long long outer, long long length, long long inner,
     launch.splits = static_cast<int>(std::max(1ll, wanted));
     launch.grid = static_cast<unsigned>(outer * launch.splits);
     if (launch.splits > 1) {
-        launch.ticket_bytes = static_cast<std::size_t>(outer) * sizeof(unsigned) *
-                              tickets(launch.splits, static_cast<int>(inner), static_cast<int>(launch.block));
-        launch.partial_bytes = static_cast<std::size_t>(inner) * value_bytes * launch.grid;
+        const int of_group =
+            splits_of_group(launch.splits, static_cast<int>(inner), static_cast<int>(launch.block));
+        const long long values = outer * inner * (launch.splits + groups(launch.splits, of_group));
+        launch.ticket_bytes = static_cast<std::size_t>(values) * 8 * ((value_bytes + 3) / 4);
     }
     return launch;
 }
+
+// A stream keeps a workspace of this size (src/ops/reduce/workspace.cpp).
+inline constexpr std::size_t most_workspace = std::size_t{1} << 20;
 
 struct AxisPlan {
     const char* kernel;  // without its policy
@@ -460,9 +470,10 @@ struct FewColumnsEstimate {
 //
 // `narrow` gives each o blocks of its own. These blocks need rows enough to stay busy: (130867, 36, 48) bytes
 // took 18 times as long as with `columns`. `columns` reads parts of strips, so its threads wait more often.
-// The constants of the estimates fit 930 random shapes on an H200. They were fitted with the loads of
-// `columns` for both kernels, although `narrow` has four at once for every type.
-// tests/operations/reduction_times_h200.json has 600 others, which check them.
+// The constants for `columns` fit 930 random shapes on an H200, those for `narrow`, and for rows that do not
+// fill a strip, the 324 shapes in tests/operations/reduction_times_h200.json for which the two compete: there
+// the chosen kernel takes 1.016 times as long as the faster one. With constants that fit half of them, it
+// took 1.019 times as long on the other half.
 constexpr bool is_narrow(long long outer, long long length, long long inner, int element_bytes,
                          int value_bytes, int multiprocessors) {
     const int width = strip_columns(element_bytes, value_bytes);
@@ -475,17 +486,26 @@ constexpr bool is_narrow(long long outer, long long length, long long inner, int
         best_columns(outer, length, inner, element_bytes, value_bytes, multiprocessors);
     const double rows = static_cast<double>(length) / static_cast<double>(columns.members() * columns.splits);
     const Launch narrow = plan_narrow(outer, length, inner, element_bytes, value_bytes, multiprocessors);
+    if (narrow.ticket_bytes > most_workspace) return false;
     const double strips =
         static_cast<double>(length * inner / width) / (static_cast<double>(narrow.splits) * narrow.block);
     const FewColumnsEstimate by_columns{bytes,
                                         rounded_up(rows / (whole ? loads : parts)),
                                         columns.tiles() * columns.splits,
                                         columns.splits > 1,
-                                        whole ? 0.62 : 1.88,
+                                        whole           ? 0.62
+                                        : inner < width ? 3.1
+                                                        : 1.88,
                                         5.15,
                                         3.26};
-    const FewColumnsEstimate by_narrow{bytes, rounded_up(strips / loads), narrow.grid, narrow.splits > 1,
-                                       1.69,  width > 8 ? 10.85 : 5.32,   1.65};
+    const int of_narrow = narrow_loads(element_bytes, value_bytes);
+    const FewColumnsEstimate by_narrow{bytes,
+                                       rounded_up(strips / of_narrow),
+                                       narrow.grid,
+                                       narrow.splits > 1,
+                                       of_narrow == 4 ? 1.12 : 1.22,
+                                       width > 8 ? 16.29 : 4.78,
+                                       1.74};
     return by_narrow.microseconds(multiprocessors) < by_columns.microseconds(multiprocessors);
 }
 

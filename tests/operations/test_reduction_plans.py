@@ -95,8 +95,9 @@ def test_every_plan_of_an_axis_is_a_valid_launch(
         assert block % lanes == 0
         assert lanes * width % inner == 0
         assert grid == outer * splits
-        of_result = 4 * planner().tickets_of(splits, inner, block)
-        assert (tickets, partials) == ((of_result * outer, inner * value * grid) if splits > 1 else (0, 0))
+        groups = -(-splits // planner().splits_of_group_of(splits, inner, block))
+        slots = outer * inner * (splits + groups) if splits > 1 else 0
+        assert (tickets, partials) == (slots * 8 * -(-value // 4), 0)
     else:
         assert kernel == ("rows" if inner == 1 else "columns")
 

@@ -5,11 +5,12 @@
 #include <mutex>
 
 #include "core/graph/capture.hpp"
+#include "cuda_kernels/reduce_auto/plan.hpp"
 
 namespace cuscope::ops {
 namespace {
 
-constexpr std::size_t kept_bytes = 64 * 1024;  // more than any launch takes on a current device
+constexpr std::size_t kept_bytes = cuscope::reduce::most_workspace;
 
 // The workspace of one stream. It does not count as a use of the memory, which would keep the stream alive.
 struct Kept {
