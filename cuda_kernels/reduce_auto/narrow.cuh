@@ -14,6 +14,7 @@
 #pragma once
 
 #include "columns.cuh"
+#include "span.cuh"
 
 constexpr int narrow_threads = 256;
 // As many strips under way as registers allow.
@@ -126,8 +127,14 @@ __global__ void __launch_bounds__(narrow_threads, P::column_blocks)
     }
     if (strip < strips) {
 #pragma unroll
-        for (unsigned i = 0; i < loads; ++i)  // the last strip again, so that no load depends on a condition
-            loaded[i].load(aligned + (strip + i * threads < strips ? strip + i * threads : strip) * width);
+        for (unsigned i = 0; i < loads; ++i) {
+            const bool there = strip + i * threads < strips;
+            const E* const at = aligned + (there ? strip + i * threads : strip) * width;
+            if constexpr (Strip<P>::bytes == 16)
+                loaded[i].four = load_if(there, reinterpret_cast<const uint4*>(at));
+            else  // the first strip again, so that no load depends on a condition
+                loaded[i].load(at);
+        }
 #pragma unroll
         for (unsigned i = 0; i < loads; ++i)
             if (strip + i * threads < strips) add(loaded[i], skipped + i * rows_a_step);

@@ -392,7 +392,7 @@ constexpr int narrow_loads(int element_bytes, int value_bytes) {
 
 // The rows of each o are split if there are fewer than two blocks for each multiprocessor. A multiprocessor
 // holds more, but two read as fast, and leave fewer values to be combined. If rows are split, a thread reads
-// half as many strips again as it has under way, or more: on an H200, 77 shapes take 1.022 times as long as
+// half as many strips again as it has under way, or more: on an H200, 77 shapes take 1.024 times as long as
 // with the best number of blocks that was measured.
 constexpr Launch plan_narrow(long long outer, long long length, long long inner, int element_bytes,
                              int value_bytes, int multiprocessors) {
@@ -472,7 +472,7 @@ struct FewColumnsEstimate {
 // took 18 times as long as with `columns`. `columns` reads parts of strips, so its threads wait more often.
 // The constants for `columns` fit 930 random shapes on an H200, those for `narrow`, and for rows that do not
 // fill a strip, the 324 shapes in tests/operations/reduction_times_h200.json for which the two compete: there
-// the chosen kernel takes 1.016 times as long as the faster one. With constants that fit half of them, it
+// the chosen kernel takes 1.017 times as long as the faster one. With constants that fit half of them, it
 // took 1.019 times as long on the other half.
 constexpr bool is_narrow(long long outer, long long length, long long inner, int element_bytes,
                          int value_bytes, int multiprocessors) {
@@ -494,7 +494,7 @@ constexpr bool is_narrow(long long outer, long long length, long long inner, int
                                         columns.tiles() * columns.splits,
                                         columns.splits > 1,
                                         whole           ? 0.62
-                                        : inner < width ? 3.1
+                                        : inner < width ? 2.97
                                                         : 1.88,
                                         5.15,
                                         3.26};
@@ -503,9 +503,9 @@ constexpr bool is_narrow(long long outer, long long length, long long inner, int
                                        rounded_up(strips / of_narrow),
                                        narrow.grid,
                                        narrow.splits > 1,
-                                       of_narrow == 4 ? 1.12 : 1.22,
-                                       width > 8 ? 16.29 : 4.78,
-                                       1.74};
+                                       of_narrow == 4 ? 1.23 : 1.25,
+                                       width > 8 ? 15.79 : 4.47,
+                                       1.31};
     return by_narrow.microseconds(multiprocessors) < by_columns.microseconds(multiprocessors);
 }
 

@@ -143,6 +143,7 @@ def test_variables_of_a_namespace_may_be_defined_outside_of_it(device):
     assert out.to_host().tolist() == [8]
     assert made.symbol("a::x").nbytes == 4
     assert made.symbol("a::b::y").nbytes == 8
+    assert made.symbol("_ZN1a1xE").nbytes == 4
 
 
 def test_a_macro_of_one_letter_may_be_an_option(device):

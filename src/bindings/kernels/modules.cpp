@@ -213,10 +213,10 @@ ValueError for a folder. See cudaLibraryLoadData: CUDA Runtime API, "Library Man
             py::arg("name"), py::arg("dtype") = py::none(), py::arg("shape") = py::none(),
             R"(A __device__ or __constant__ variable of the module, as an array over its memory.
 
-Copies work in both directions, as with any array; `pointer` is the variable's address and `nbytes` its size. The array
-is one axis of bytes, unless you pass the dtype and the shape of the variable. Raises KeyError if there is no such
-variable, ValueError if the shape does not fit its size. See cudaGetSymbolAddress, cudaMemcpyToSymbol: CUDA C++
-Programming Guide, "Device Memory".
+Copies work in both directions, as with any array; `pointer` is the variable's address and `nbytes` its size. The
+array is one axis of bytes, unless you pass the dtype and the shape of the variable. A variable of a namespace is
+named as in the source, "a::x". Raises KeyError if there is no such variable, ValueError if the shape does not fit its
+size. See cudaGetSymbolAddress, cudaMemcpyToSymbol: CUDA C++ Programming Guide, "Device Memory".
 
 >>> import numpy as np, cuscope as cs
 >>> mod = cs.Module("__constant__ float scale[2]; __global__ void get(float* x) { *x = scale[1]; }")

@@ -222,15 +222,36 @@ std::shared_ptr<Kernel> Module::kernel(const std::string& name) const {
     throw std::out_of_range(message.str());
 }
 
+namespace {
+
+// The mangled name of a variable of a namespace: _ZN1a1xE for a::x. Other names stay as they are.
+std::string mangled_variable(const std::string& name) {
+    std::string parts;
+    std::size_t begin = 0;
+    for (std::size_t end = 0; end != std::string::npos; begin = end + 2) {
+        end = name.find("::", begin);
+        const std::string part = name.substr(begin, end == std::string::npos ? end : end - begin);
+        parts += std::to_string(part.size()) + part;
+    }
+    return name.find("::") == std::string::npos ? name : "_ZN" + parts + "E";
+}
+
+}  // namespace
+
 std::shared_ptr<DeviceMemory> Module::symbol(const std::string& name) const {
     device_->check_generation(library_->generation(), "Module");
     const DeviceScope scope(*device_);
+    Runtime& runtime = device_->runtime();
     void* pointer = nullptr;
     std::size_t bytes = 0;
-    const Status status =
-        device_->runtime().library_get_global(&pointer, &bytes, library_->get(), name.c_str());
+    Status status = Status::symbol_not_found;
+    // GPUs know variables of namespaces by their mangled names, simulated devices by their names.
+    for (const std::string& known : {name, mangled_variable(name), demangle(name.c_str())}) {
+        if (status != Status::symbol_not_found) break;
+        status = runtime.library_get_global(&pointer, &bytes, library_->get(), known.c_str());
+        if (status == Status::symbol_not_found) runtime.get_last_error();
+    }
     if (status == Status::symbol_not_found) {
-        device_->runtime().get_last_error();
         throw std::out_of_range("there is no variable '" + name +
                                 "' in this module: variables are declared __device__ or __constant__, and "
                                 "used by a kernel");
