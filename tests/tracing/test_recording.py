@@ -242,6 +242,23 @@ def test_operations_in_a_graph_have_their_own_names(host):
     assert names_of(t, "kernel") == ["sum"]
 
 
+@pytest.mark.parametrize("way", ["captured", "added"])
+def test_kernels_in_a_graph_have_their_names(host, way):
+    add_one = cs.Module("__global__ void add_one(float* x) { *x += 1; }").add_one
+    x = idle_zeros(1)
+    stream = cs.Stream()
+    if way == "captured":
+        with stream.capture() as graph:
+            add_one[1, 1](x)
+    else:
+        graph = cs.Graph()
+        graph.add_kernel(add_one[1, 1], args=(x,))
+    exe = graph.instantiate()
+    with cs.trace() as t:
+        exe.launch(stream)
+    assert names_of(t, "kernel") == ["add_one"]
+
+
 LOST = """
 import numpy as np, cuscope as cs
 cs.set_device(cs.Device("host:0"))

@@ -87,6 +87,7 @@ class KernelEffect final : public Effect {
     std::shared_ptr<KernelEffect> copy_kernel() const {
         auto made = std::make_shared<KernelEffect>();
         made->launch = launch;
+        made->name = name;
         made->shape = shape;
         made->waves = waves;
         made->saved_in_graph = saved_in_graph;
