@@ -458,3 +458,28 @@ def test_freeing_memory_that_was_not_allocated_is_an_error(run_python):
     )
     assert "free()" in done.stdout, done.stderr
     assert "kernel.cu:2" in done.stdout
+
+
+FAULT = """
+import numpy as np, cuscope as cs
+bad = cs.Module("__global__ void bad(int* p) { p[1LL << 40] = 1; }").bad
+x, stream = cs.zeros(1, np.int32), cs.Stream()
+if GRAPH:
+    with stream.capture() as graph:
+        bad[1, 1](x)
+    exe = graph.instantiate()
+try:
+    exe.launch(stream) if GRAPH else bad[1, 1](x)
+    print("no error")
+except cs.CudaError as error:
+    print(error.name)
+"""
+
+
+@pytest.mark.subprocess
+@pytest.mark.parametrize("graph", [False, True], ids=["kernel", "graph"])
+def test_a_blocking_launch_raises_the_error_of_its_kernel(run_python, device, graph):
+    done = run_python(f"GRAPH = {graph}\n{FAULT}", env={"CUDA_LAUNCH_BLOCKING": "1"})
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "cudaErrorIllegalAddress\n"

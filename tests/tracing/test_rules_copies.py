@@ -1,5 +1,8 @@
 """The rules about copies: each with a trace that makes it true, one that does not, and the boundary."""
 
+import numpy as np
+
+import cuscope as cs
 from tracing.explained import call, copy, found, kernel, only
 
 LINK = {"pcie_bandwidth": 50.0}
@@ -153,3 +156,29 @@ class TestSharedStream:
     def test_boundary(self):
         assert found("shared stream", [copy(0, 100), kernel(100, 1000)])
         assert not found("shared stream", [copy(0, 99), kernel(99, 1000)])
+
+
+class TestTheLinkOfARecordedTrace:
+    def rules(self, source, times):
+        with cs.Device("host:0"):
+            x, stream = cs.zeros(source.size, source.dtype), cs.Stream()
+            cs.synchronize()
+            with cs.trace() as t:
+                for _ in range(times):
+                    x.copy_from(source, stream=stream)
+        return {finding.rule: finding for finding in t.explain()}
+
+    def test_small_copies_are_compared_with_the_models_bandwidth(self):
+        finding = self.rules(cs.pinned_empty(10, np.float32), 200)["small copies"]
+        rate = cs.model("h200").host_to_device_rate
+        assert f"where the device can copy {rate:g} GB/s" in finding.sentence
+        assert finding.weight > 0
+
+    def test_pageable_copies_have_a_saving(self):
+        assert self.rules(np.zeros(1 << 20, np.float32), 3)["pageable copies"].weight > 0
+
+    def test_a_device_without_a_known_model_has_the_rate_of_its_large_copies(self):
+        large = [copy(0, 1 << 20, bytes=40 << 20)]
+        small = [copy((2 << 20) + 1000 * i, (2 << 20) + 1000 * i + 900, bytes=40) for i in range(2000)]
+        finding = only("small copies", large + small, device={"pcie_bandwidth": None})
+        assert "where the device can copy 40 GB/s" in finding.sentence

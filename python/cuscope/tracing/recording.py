@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import threading
 import warnings
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from .. import _core
+from .._models import models
 from .._wheels import wheel_folders
 from . import ranges
 from .records import spans_of_parts
@@ -105,9 +107,16 @@ def _warn(problems: dict[str, str]) -> None:
         warnings.warn(f"cs.trace: {problem}", RuntimeWarning, stacklevel=3)
 
 
+@cache
+def _links() -> dict[str, float]:
+    """The bandwidth of the host's link for each model of a simulated device, in GB/s."""
+    return {model.name: model.host_to_device_rate for model in models()}
+
+
 def _about(device: _core.Device) -> dict[str, Any]:
     return {
         "model": device.model,
+        "pcie_bandwidth": _links().get(device.model.removesuffix(" model")) if device.simulated else None,
         "simulated": device.simulated,
         "multiprocessors": device.properties.multiprocessor_count,
         "copy_engines": device.properties.async_engine_count,

@@ -54,7 +54,11 @@ Status launch(Machine& machine, Lock& lock, const LaunchConfig& config, KernelHa
         record_beside(machine, *request.completion_event, *stream, command, Timeline::Moment::begun);
     if (request.programmatic_event != nullptr)
         record_beside(machine, *request.programmatic_event, *stream, command, Timeline::Moment::triggered);
-    if (machine.launch_blocking || request.counting) return machine.waits.wait_for(lock, command);
+    if (machine.launch_blocking || request.counting) {
+        TRY(machine.waits.wait_for(lock, command));
+        // Else the error of the kernel shows at the next call.
+        return machine.launch_blocking ? machine.devices[stream->device].check() : Status::success;
+    }
     machine.waits.relieve(lock);
     return Status::success;
 }

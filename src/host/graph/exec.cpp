@@ -118,7 +118,10 @@ Status GraphExec::launch(Machine& machine, Lock& lock, Stream& stream) {
     machine.timeline.enqueue(end, ends);
     machine.waits.start_background();
     machine.waits.wake_background();  // the thread sleeps if nothing was pending
-    if (machine.launch_blocking) return machine.waits.wait_for(lock, CommandRef(last).get());
+    if (machine.launch_blocking) {
+        TRY(machine.waits.wait_for(lock, CommandRef(last).get()));
+        return machine.devices[stream.device].check();
+    }
     machine.waits.relieve(lock, whole.nodes + 1);
     return Status::success;
 }
