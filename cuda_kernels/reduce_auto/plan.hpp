@@ -472,7 +472,7 @@ struct FewColumnsEstimate {
 // took 18 times as long as with `columns`. `columns` reads parts of strips, so its threads wait more often.
 // The constants for `columns` fit 930 random shapes on an H200, those for `narrow`, and for rows that do not
 // fill a strip, the 324 shapes in tests/operations/reduction_times_h200.json for which the two compete: there
-// the chosen kernel takes 1.017 times as long as the faster one. With constants that fit half of them, it
+// the chosen kernel takes 1.016 times as long as the faster one. With constants that fit half of them, it
 // took 1.019 times as long on the other half.
 constexpr bool is_narrow(long long outer, long long length, long long inner, int element_bytes,
                          int value_bytes, int multiprocessors) {

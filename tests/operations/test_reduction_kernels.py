@@ -292,6 +292,18 @@ def test_many_blocks_share_the_rows_of_columns(
     assert same(result, expected(operation, x, axis=0))
 
 
+def test_blocks_share_the_rows_of_more_columns_than_they_have_threads(device: cs.Device) -> None:
+    reduction = Reduction(device, "sum", "float32", processors=3)
+    x = operands("sum", 3000 * 258, "float32").reshape(1, 3000, 258)
+    _, (_, threads, _, splits, *_) = planned_axis(x.shape, 4, reduction.value, 3, "narrow")
+    assert threads < 258
+    assert splits > 1
+
+    result = reduction.axis(cs.to_device(x), *x.shape, "narrow")
+
+    assert same(result, expected("sum", x, axis=1))
+
+
 def test_many_blocks_share_the_rows_of_few_columns(device: cs.Device) -> None:
     reduction = Reduction(device, "sum", "float32", processors=132)
     x = operands("sum", 21000 * 102, "float32").reshape(1, 21000, 102)
