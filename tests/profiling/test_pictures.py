@@ -151,6 +151,9 @@ def test_a_picture_can_be_saved(strided, tmp_path):
     picture.save(str(tmp_path / "warp.svg"))
 
     assert (tmp_path / "warp.svg").read_text() == picture.svg
+    with pytest.raises(ValueError, match=r"does not end with \.svg"):
+        picture.save(str(tmp_path / "warp.png"))
+    assert not (tmp_path / "warp.png").exists()
 
 
 # NVIDIA's data sheets: teraflops with floats and doubles. The C1060's number leaves out multiplications beside

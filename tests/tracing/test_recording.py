@@ -335,3 +335,8 @@ def test_a_copy_between_two_simulated_devices_is_named_so():
     names = trace.spans["name"][trace.spans["kind"] == "copy"].tolist()
     assert names == ["device to other device", "device to device", "host to device"]
     assert "device to other device" in trace.svg()
+
+
+def test_a_limit_that_is_no_number_is_refused():
+    with pytest.raises(TypeError, match="limit: takes an int, the most bytes of records, not str"):
+        cs.trace(limit="1000")

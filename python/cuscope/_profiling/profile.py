@@ -247,7 +247,9 @@ class ProfilePicture:
         """The text of the drawing, for a file or a page."""
 
     def save(self, path: str) -> None:
-        """Write the drawing to a file."""
+        """Write the drawing to a file whose name ends with .svg; ValueError for another one."""
+        if not str(path).lower().endswith(".svg"):
+            raise ValueError(f"path: {str(path)!r} does not end with .svg, and the picture is an SVG")
         Path(path).write_text(self.svg, encoding="utf-8")
 
     def __repr__(self) -> str:

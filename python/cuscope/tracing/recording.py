@@ -8,7 +8,7 @@ import warnings
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, SupportsIndex
 
 from .. import _core
 from .._models import models
@@ -65,6 +65,8 @@ class trace:  # noqa: N801 - used like a function
     """
 
     def __init__(self, *, limit: int = MOST_BYTES, wait: bool = True) -> None:
+        if not isinstance(limit, SupportsIndex):
+            raise TypeError(f"limit: takes an int, the most bytes of records, not {type(limit).__name__}")
         if limit < 0:
             raise ValueError(f"limit: {limit} bytes; it is 0 or more")
         self._limit = limit
