@@ -7,7 +7,7 @@
 //
 // Launch (plan.hpp: plan_narrow): blocks of up to 256 threads; a block's strips hold a multiple of `inner`
 // elements, and so do those of `lanes` threads, which divide the block. grid = outer * splits; no dynamic
-// shared memory. The arguments are those of `columns`; distance, outer_distance and partials are not read.
+// shared memory. It takes the arguments of `columns`; distance, outer_distance and partials are not read.
 // For splits > 1:
 //   tickets       a slot (exchange.cuh) for each result and block, and for each result and group of blocks;
 //                 zero before the first launch and left zero
@@ -22,7 +22,7 @@ template <class P>
 constexpr int narrow_loads = strip_columns<P> * sizeof(typename P::Value) > 64 ? 4 : 8;
 
 // Of the blocks that share the same results, the last one of a group combines the values of its group, and
-// the last one of all combines those of the groups. Each waits only for blocks with lower numbers, which
+// the last one of all combines the values of the groups. Each waits only for blocks with lower numbers, which
 // start earlier. pass(k, put) calls put(k, value) with this block's value of each result k < results, and
 // keep(k, value) stores a result. `shared` has room for a Value of each thread. The order is fixed.
 template <class P, class Pass, class Keep>

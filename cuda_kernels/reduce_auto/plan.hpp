@@ -385,7 +385,7 @@ constexpr long long narrow_lanes(long long inner, int element_bytes, int value_b
     return inner / std::gcd(inner, width);
 }
 
-// The strips that a thread has under way.
+// The strips that a thread has under way: the same rule as in narrow.cuh.
 constexpr int narrow_loads(int element_bytes, int value_bytes) {
     return strip_columns(element_bytes, value_bytes) * value_bytes > 64 ? 4 : 8;
 }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Facts"]
 
+LEAST_OF_LINK = 1 << 20  # bytes of a copy whose rate is that of the link
 LEAST_SHARE = 0.01  # of the duration: less is not worth a sentence
 ALLOCATIONS = {
     "cudaMalloc",
@@ -187,6 +188,24 @@ class Facts:
         """Each device: its name, its entry in `Trace.devices`, the mask of its spans."""
         names = devices_of(self.trace)
         return [(name, self.trace.devices.get(name, {}), self.spans["device"] == name) for name in names]
+
+    @cached_property
+    def links(self) -> dict[str, float]:
+        """The bandwidth of the host's link to each device for which it is known, in GB/s.
+
+        It is the model's, or else the best rate of large copies of page-locked memory in the trace.
+        """
+        engine, bytes_ = self.spans["engine"], self.spans["bytes"]
+        large = self.copies & ~self.spans["pageable"] & (bytes_ >= LEAST_OF_LINK)
+        large &= (engine == "copy to device") | (engine == "copy to host")
+        found = {}
+        for device, about, here in self.devices:
+            rows = np.flatnonzero(large & here)
+            if about.get("pcie_bandwidth"):
+                found[device] = float(about["pcie_bandwidth"])
+            elif len(rows):
+                found[device] = float((bytes_[rows] / np.maximum(self.takes[rows], 1)).max())
+        return found
 
     @cached_property
     def engines(self) -> list[tuple[str, str, np.ndarray, np.ndarray]]:

@@ -82,7 +82,7 @@ class Trace:
 
     @property
     def devices(self) -> dict[str, dict[str, Any]]:
-        """About each device, by name: model, simulated, multiprocessors, copy_engines and bandwidths."""
+        """About each device, by name: model, simulated, multiprocessors, copy_engines, and pcie_bandwidth in GB/s or None."""
         return self._devices
 
     @property

@@ -26,8 +26,7 @@ void Guesses::settle() {
         if (found.finding->severity == Severity::error) continue;
         found.finding->advice =
             "The loop around atomicCAS goes on until the value was right, as in the CUDA C++ Programming "
-            "Guide: a "
-            "volatile read says that this is meant.";
+            "Guide: a volatile read says that the race is meant.";
     }
     found_.clear();
 }

@@ -1,6 +1,7 @@
 // Plain reads that race with atomicCAS alone. A loop around atomicCAS takes its first guess of a value by a
 // plain load, and goes on until the guess was right. So such a race is a note if the thread that reads then
-// swaps at the same address, and an error otherwise. It is known when the launch has ended.
+// swaps at the same address, and an error otherwise. Whether the thread swaps is known when the launch has
+// ended.
 #pragma once
 
 #include <unordered_set>
@@ -11,7 +12,7 @@
 
 namespace cuscope::simt {
 
-// What a thread of the launch does at an address.
+// A thread of the launch, and the address that it accesses.
 struct ThreadAt {
     std::uint64_t block;
     unsigned thread;

@@ -30,7 +30,8 @@ ThreadState& thread();
 
 // Makes the status the thread's last error, and returns it.
 Status fail(Status status, std::string detail = {});
-// CUDA refuses most handles with this status, and those of graphs, nodes and executables with invalid_value.
+// CUDA refuses most handles with this status, but handles of graphs, nodes, executables, pools and semaphores
+// with invalid_value.
 Status invalid_handle(const char* what, Status status = Status::invalid_resource_handle);
 
 // Restores the last error. cudaGetLastError belongs to the runtime library: a failing driver function (cu...)

@@ -18,7 +18,6 @@ SMALL_COUNT = 8  # copies of a line; fewer are not many
 SMALL_RATE = 0.5  # of the model's bandwidth
 SHARED_PART = 0.1  # of the duration, which kernels and copies each take at least
 SHARED_OVERLAP = 0.05  # of the shorter one of both, which is hidden at most
-LEAST_OF_LINK = 1 << 20  # bytes of a copy whose rate is that of the link
 CHUNKS = 8  # that the estimate assumes if the program makes one copy
 MOST_CHUNKS = 64
 
@@ -32,17 +31,7 @@ def _saved_by_rate(bytes_: int, takes: int, bandwidth: float | None) -> int | No
 
 def _bandwidth(facts: Facts, rows: np.ndarray) -> float | None:
     """Of the host's link to the device that the rows are on; None: unknown."""
-    spans, device = facts.spans, facts.spans["device"][rows[0]]
-    value = facts.trace.devices.get(device, {}).get("pcie_bandwidth")
-    if value:
-        return float(value)
-    # The best rate of large copies of page-locked memory in this trace, in bytes per nanosecond.
-    large = (
-        facts.copies & (spans["device"] == device) & ~spans["pageable"] & (spans["bytes"] >= LEAST_OF_LINK)
-    )
-    large &= np.isin(spans["engine"].astype(str), list(_WAYS))
-    takes = spans["end"][large] - spans["start"][large]
-    return float((spans["bytes"][large] / np.maximum(takes, 1)).max()) if large.any() else None
+    return facts.links.get(facts.spans["device"][rows[0]])
 
 
 def pageable_copies(facts: Facts) -> Iterator[Finding]:

@@ -79,7 +79,8 @@ enum class Fault : int {
 };
 
 // atomic: an operation that reads and writes, and orders nothing else. ordered: operations of cuda::atomic,
-// which also order other accesses. compare_and_swap: an operation like `atomic` that checks what it replaces.
+// which also order other accesses. compare_and_swap: like atomic, but it
+// checks the value that it replaces.
 enum class Access : unsigned {
     load,
     store,
