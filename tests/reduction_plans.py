@@ -48,7 +48,6 @@ extern "C" void instance(int operation, int type, int output, char* policy, unsi
 extern "C" int splits_of_group_of(int splits, int results, int threads) {
     return splits_of_group(splits, results, threads);
 }
-extern "C" int tickets_of(int splits, int results, int threads) { return tickets(splits, results, threads); }
 extern "C" bool few(long long n, int element, int processors) { return is_few(n, element, processors); }
 // kernel: the one that plan_axis chooses if it is empty.
 extern "C" void axis(long long outer, long long length, long long inner, int element, int value, int processors,
@@ -59,8 +58,7 @@ extern "C" void axis(long long outer, long long length, long long inner, int ele
                        : of_rows   ? AxisPlan{"shallow", plan_shallow(outer, inner, element, value)}
                                    : AxisPlan{"narrow", plan_narrow(outer, length, inner, element, value, processors)};
     const Launch& l = p.launch;
-    const long long all[] = {l.grid, l.block, l.lanes, l.splits, static_cast<long long>(l.slot_bytes),
-                             static_cast<long long>(l.ticket_bytes), static_cast<long long>(l.partial_bytes)};
+    const long long all[] = {l.grid, l.block, l.lanes, l.splits, static_cast<long long>(l.slot_bytes)};
     std::strcpy(kernel, p.kernel);
     std::memcpy(n, all, sizeof all);
 }
@@ -69,8 +67,7 @@ extern "C" void plan(int shape, long long a, long long b, long long c, int eleme
     const Launch l = shape == 0   ? plan_whole(a, element, processors)
                      : shape == 1 ? plan_rows(a, b, element, processors)
                                   : plan_columns(a, b, c, element, value, processors);
-    const long long all[] = {l.grid, l.block, l.lanes, l.splits, static_cast<long long>(l.slot_bytes),
-                             static_cast<long long>(l.ticket_bytes), static_cast<long long>(l.partial_bytes)};
+    const long long all[] = {l.grid, l.block, l.lanes, l.splits, static_cast<long long>(l.slot_bytes)};
     std::memcpy(n, all, sizeof all);
 }
 """
@@ -92,7 +89,7 @@ def planner() -> ctypes.CDLL:
 
 
 def planned(shape: int, a: int, b: int, c: int, element: int, value: int, processors: int) -> list[int]:
-    numbers = (ctypes.c_longlong * 7)()
+    numbers = (ctypes.c_longlong * 5)()
     long = ctypes.c_longlong
     planner().plan(shape, long(a), long(b), long(c), element, value, processors, numbers)
     return list(numbers)
@@ -101,7 +98,7 @@ def planned(shape: int, a: int, b: int, c: int, element: int, value: int, proces
 def planned_axis(
     extents: tuple[int, int, int], element: int, value: int, processors: int, kernel: str = ""
 ) -> tuple[str, list[int]]:
-    numbers, name = (ctypes.c_longlong * 7)(), ctypes.create_string_buffer(kernel.encode(), 16)
+    numbers, name = (ctypes.c_longlong * 5)(), ctypes.create_string_buffer(kernel.encode(), 16)
     planner().axis(*map(ctypes.c_longlong, extents), element, value, processors, name, numbers)
     return name.value.decode(), list(numbers)
 

@@ -3,10 +3,14 @@
 // cuda_kernels/reduce_auto/plan.hpp.
 //
 //   nvcc -O3 -std=c++20 -arch=native -o axis_kernels axis_kernels.cu && ./axis_kernels [shapes] [seed]
+//   [table]
 //
-// Each time is the median of five rounds of four launches between two events, in microseconds. The launches
-// of a round read different data, so arrays above a quarter of the L2 cache come from memory. Prints the rows
-// of "kernels" in tests/operations/reduction_times_h200.json.
+// Each time is the median of five rounds of eight launches between two events (four of large arrays), in
+// microseconds. As in calls from Python, a launch may begin before the one before it has ended. The launches
+// of a round read different data, so arrays above an eighth of the L2 cache come from memory. Prints the rows
+// of a table in tests/operations/reduction_times_h200.json: "kernels" (the kernels that may be chosen, by
+// their plans), "columns" (all lanes and splits that a plan considers), or "few columns" (`narrow` with other
+// numbers of blocks).
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -14,7 +18,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <random>
+#include <set>
 #include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 #define CUSCOPE_ONE_INSTANCE  // only the instances that this program launches
@@ -30,8 +37,7 @@ using plan::Operation;
 using plan::Type;
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 30, l2_bytes = std::size_t{256} << 20;
-// Inputs, outputs, tickets and partials.
-char *in = nullptr, *out = nullptr, *tickets_memory = nullptr, *partials = nullptr;
+char *in = nullptr, *out = nullptr, *slots = nullptr;
 
 void check(cudaError_t status) {
     if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
@@ -48,8 +54,9 @@ __global__ void fill(unsigned* words, std::size_t count) {
 }
 
 template <class Launch>
-double microseconds(Launch launch) {
-    constexpr int rounds = 5, launches = 4;
+double microseconds(std::size_t bytes, Launch launch) {
+    constexpr int rounds = 5;
+    const int launches = bytes > (std::size_t{1} << 30) ? 4 : 8;
     cudaEvent_t begin, end;
     check(cudaEventCreate(&begin));
     check(cudaEventCreate(&end));
@@ -98,9 +105,25 @@ Shape random_shape(std::mt19937& random, int element_bytes) {
     return shape;
 }
 
+// The table of which a row is printed.
+enum class Table { kernels, columns, few_columns };
+
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), const plan::Launch& as, Arguments... arguments) {
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = as.grid;
+    config.blockDim = as.block;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
+}
+
 template <class P>
 void measure(const char* operation_name, const char* type_name, Operation operation, Type type, Type output,
-             int multiprocessors, std::mt19937& random, bool& first) {
+             int multiprocessors, Table table, std::mt19937& random, bool& first_row) {
     const int bytes = plan::bytes_of(type), value = plan::value_bytes(operation, type);
     const auto [outer, length, inner] = random_shape(random, bytes);
     const double divisor = operation == Operation::mean ? static_cast<double>(length) : 1;
@@ -108,46 +131,69 @@ void measure(const char* operation_name, const char* type_name, Operation operat
     const int kind = plan::kind_of(operation, output);
     const std::size_t size = (static_cast<std::size_t>(outer * length * inner) * bytes + 255) / 256 * 256;
     const std::size_t copies = std::clamp<std::size_t>(l2_bytes / size + 1, 1, buffer_bytes / size);
-    const auto with = [&](auto kernel, const plan::Launch& launch) {
-        return microseconds([&, o = outer, l = length, i = inner](int call) {
-            kernel<<<launch.grid, launch.block>>>(in + call % copies * size, out, o, l, i, i, l * i, bits,
-                                                  kind, divisor, launch.lanes, launch.splits,
-                                                  reinterpret_cast<unsigned*>(tickets_memory), partials);
-            check(cudaGetLastError());
+    const char* separator = "";
+    const auto print = [&, o = outer, l = length, i = inner](const std::string& name, auto kernel,
+                                                             const plan::Launch& as) {
+        if (as.slot_bytes > plan::most_workspace) return;
+        const double time = microseconds(size, [&](int call) {
+            launch(kernel, as, in + call % copies * size, out, o, l, i, i, l * i, bits, kind, divisor,
+                   as.lanes, as.splits, slots);
         });
+        std::printf("%s\"%s\": %.2f", separator, name.c_str(), time);
+        separator = ", ";
     };
-    std::printf(
-        "%s  {\"operation\": \"%s\", \"dtype\": \"%s\", \"extents\": [%lld, %lld, %lld], \"kernels\": {",
-        first ? "" : ",\n", operation_name, type_name, outer, length, inner);
-    first = false;
-    std::printf("\"columns\": %.2f",
-                with(columns<P>, plan::plan_columns(outer, length, inner, bytes, value, multiprocessors)));
-    if (length <= 48)
-        std::printf(", \"shallow\": %.2f", with(shallow<P>, plan::plan_shallow(outer, inner, bytes, value)));
-    if (plan::narrow_lanes(inner, bytes, value) <= 256)
-        std::printf(", \"narrow\": %.2f",
-                    with(narrow<P>, plan::plan_narrow(outer, length, inner, bytes, value, multiprocessors)));
+    const bool has_narrow = plan::narrow_lanes(inner, bytes, value) <= 256;
+    if (table == Table::few_columns && !has_narrow) return;
+    std::printf("%s  {\"operation\": \"%s\", \"dtype\": \"%s\", \"extents\": [%lld, %lld, %lld], \"%s\": {",
+                std::exchange(first_row, false) ? "" : ",\n", operation_name, type_name, outer, length, inner,
+                table == Table::kernels   ? "kernels"
+                : table == Table::columns ? "lanes_and_splits"
+                                          : "splits");
+    if (table == Table::kernels) {
+        print("columns", columns<P>, plan::plan_columns(outer, length, inner, bytes, value, multiprocessors));
+        if (length <= 48) print("shallow", shallow<P>, plan::plan_shallow(outer, inner, bytes, value));
+        if (has_narrow)
+            print("narrow", narrow<P>,
+                  plan::plan_narrow(outer, length, inner, bytes, value, multiprocessors));
+    } else if (table == Table::columns) {
+        plan::for_each_columns(outer, length, inner, bytes, value, multiprocessors,
+                               [&](const plan::ColumnsLaunch& each) {
+                                   print(std::to_string(each.lanes) + " " + std::to_string(each.splits),
+                                         columns<P>, each.plan(value));
+                               });
+    } else {
+        plan::Launch as = plan::plan_narrow(outer, length, inner, bytes, value, multiprocessors);
+        const long long strips = length * inner / plan::strip_columns(bytes, value);
+        std::set<long long> counts{as.splits};
+        for (const long long blocks : {1, 66, 132, 264, 396, 528, 792})
+            counts.insert(std::clamp(blocks / outer, 1ll, std::max(1ll, strips / as.block)));
+        for (const long long splits : counts) {
+            as.splits = static_cast<int>(splits);
+            as.grid = static_cast<unsigned>(outer * splits);
+            as.slot_bytes = plan::slot_bytes(outer, splits, inner, static_cast<int>(as.block), value);
+            print(std::to_string(splits), narrow<P>, as);
+        }
+    }
     std::printf("}}");
 }
 
-void measure_all(int shapes, unsigned seed) {
+void measure_all(int shapes, unsigned seed, Table table) {
     int device = 0, multiprocessors = 0;
     check(cudaGetDevice(&device));
     check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     check(cudaMalloc(&in, buffer_bytes));
     check(cudaMalloc(&out, buffer_bytes));
-    check(cudaMalloc(&tickets_memory, 64 << 20));
-    check(cudaMalloc(&partials, 512 << 20));
-    check(cudaMemset(tickets_memory, 0, 64 << 20));
+    check(cudaMalloc(&slots, plan::most_workspace));
+    check(cudaMemset(slots, 0, plan::most_workspace));
     fill<<<1024, 256>>>(reinterpret_cast<unsigned*>(in), buffer_bytes / 4);
     check(cudaDeviceSynchronize());
     std::mt19937 random(seed);
     bool first = true;
     std::printf("[\n");
     for (int i = 0; i < shapes; ++i) {
-#define MEASURE(P, operation, type, output)                                                                \
-    measure<P>(#operation, #type, Operation::operation, Type::type, Type::output, multiprocessors, random, \
-               first)
+#define MEASURE(P, operation, type, output)                                                               \
+    measure<P>(#operation, #type, Operation::operation, Type::type, Type::output, multiprocessors, table, \
+               random, first)
         switch (i % 12) {
             case 0:
                 MEASURE(SumOf<float>, sum, float32, float32);
@@ -195,7 +241,11 @@ void measure_all(int shapes, unsigned seed) {
 
 int main(int argc, char** argv) {
     try {
-        measure_all(argc > 1 ? std::atoi(argv[1]) : 240, argc > 2 ? std::atoi(argv[2]) : 1);
+        const std::string table = argc > 3 ? argv[3] : "kernels";
+        measure_all(argc > 1 ? std::atoi(argv[1]) : 240, argc > 2 ? std::atoi(argv[2]) : 1,
+                    table == "columns"       ? Table::columns
+                    : table == "few columns" ? Table::few_columns
+                                             : Table::kernels);
     } catch (const std::exception& problem) {
         std::fprintf(stderr, "axis_kernels: %s\n", problem.what());
         return 1;

@@ -6,24 +6,20 @@
 // strip. `splits` blocks share the rows of each tile of strips.
 //
 // Launch (plan.hpp: plan_columns): grid = ceil(strips / lanes) * splits; lanes is a power of two from 1 to
-// 256; no dynamic shared memory. For splits > 1:
-//   tickets       as many unsigned a tile as groups.hpp tells, zero before the first launch and left zero
-//   partials      lanes * strip_columns<P> * sizeof(Value) bytes a block, 16-byte aligned, with any content
+// 256; no dynamic shared memory.
+//   slots         for splits > 1: a slot (exchange.cuh) for each column of a tile and block, and for each
+//   column
+//                 of a tile and group of blocks (rules.hpp); zero before the first launch and left zero
 #pragma once
 
 #include "../common/overlap.cuh"
-#include "exchange.cuh"
 #include "splits.cuh"
 
 constexpr int columns_threads = 256;
 
-// As many columns as 16 bytes hold, but fewer if their Values would not fit into 32 KiB of shared memory.
-__host__ __device__ constexpr int columns_that_fit(int columns, int value_bytes) {
-    return columns * value_bytes * columns_threads <= 32768 ? columns
-                                                            : columns_that_fit(columns / 2, value_bytes);
-}
 template <class P>
-constexpr int strip_columns = columns_that_fit(16 / sizeof(typename P::Element), sizeof(typename P::Value));
+constexpr int strip_columns = cuscope::reduce::strip_columns(sizeof(typename P::Element),
+                                                             sizeof(typename P::Value));
 
 template <class P>
 union Strip {
@@ -91,7 +87,7 @@ __device__ void reduce_strip(const P& policy, typename P::Value (&values)[strip_
                              long long length, long long step, int columns, const typename P::Element* array,
                              const typename P::Element* end) {
     constexpr int width = strip_columns<P>;
-    constexpr int rows = width == 4 ? 8 : width < 4 ? 6 : 4;  // loads under way at once, as registers allow
+    constexpr int rows = cuscope::reduce::strips_of_columns(width, true);
     long long row = first;
     const bool aligned = reinterpret_cast<unsigned long long>(data) % Strip<P>::bytes == 0 &&
                          distance * sizeof(typename P::Element) % Strip<P>::bytes == 0;
@@ -117,7 +113,7 @@ __device__ void reduce_strip(const P& policy, typename P::Value (&values)[strip_
                 for (int c = 0; c < width; ++c) policy.add(values[c], strips[i].elements[c], row + i * step);
         return;
     }
-    constexpr int few = width > 8 ? 1 : rows / 2;  // two loads each, as registers allow
+    constexpr int few = cuscope::reduce::strips_of_columns(width, false);
     for (; row < length; row += few * step) {
         Strip<P> strips[few];
         const long long last = row + (few - 1) * step;
@@ -150,7 +146,7 @@ template <class P>
 __global__ void __launch_bounds__(columns_threads, P::column_blocks)
     columns(const void* in, void* out, long long outer, long long length, long long inner, long long distance,
             long long outer_distance, unsigned long long bits, int kind, double divisor, int lanes,
-            int splits, unsigned* tickets, void* partials) {
+            int splits, void* slots) {
     using Value = typename P::Value;
     constexpr int width = strip_columns<P>;
     __shared__ alignas(16) unsigned char memory[columns_threads * width * sizeof(Value)];
@@ -159,7 +155,7 @@ __global__ void __launch_bounds__(columns_threads, P::column_blocks)
         distance == inner && outer_distance == length * inner ? outer * length * inner : 0;
     fetch_ahead(in, side_by_side * static_cast<long long>(sizeof(typename P::Element)), blockIdx.x,
                 gridDim.x);
-    follow();
+    wait_for_kernel_before();
     const P policy(bits, kind, length);
     const unsigned tile = blockIdx.x / splits, split = blockIdx.x % splits;
     const int lane = threadIdx.x % lanes, member = threadIdx.x / lanes, members = columns_threads / lanes;
@@ -178,29 +174,22 @@ __global__ void __launch_bounds__(columns_threads, P::column_blocks)
                      static_cast<long long>(splits) * members, rest < width ? static_cast<int>(rest) : width,
                      array, array + (outer - 1) * outer_distance + (length - 1) * distance + inner);
     }
-    // Combines the members of a strip as a tree.
+    let_next_kernel_begin_evenly();
+    // From here on, columns are distributed to threads one by one.
 #pragma unroll
     for (int c = 0; c < width; ++c) shared[c * columns_threads + threadIdx.x] = values[c];
-    for (int half = members / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (member < half)
-#pragma unroll 1
-            for (int c = 0; c < width; ++c) {
-                Value& mine = shared[c * columns_threads + threadIdx.x];
-                mine = policy.combine(mine, shared[c * columns_threads + threadIdx.x + half * lanes]);
-            }
-    }
     __syncthreads();
-
-    // From here on, columns are distributed to threads one by one.
-    const int in_tile = lanes * width;
-    combine_splits(
-        policy, shared, tickets + tile * cuscope::reduce::tickets(splits, in_tile, columns_threads),
-        static_cast<Value*>(partials) + static_cast<long long>(tile) * splits * in_tile, in_tile, split,
-        splits, [&](int k) -> Value& { return shared[k % width * columns_threads + k / width]; },
-        [&](int k, const Value& value) {
-            const long long s = static_cast<long long>(tile) * lanes + k / width;
-            const long long o = s / strips, column = (s - o * strips) * width + k % width;
-            if (s < strips * outer && column < inner) store(policy, out, o * inner + column, value, divisor);
-        });
+    const unsigned in_tile = lanes * width;
+    const auto of_member = [&](unsigned k, unsigned member) {
+        return shared[k % width * columns_threads + member * lanes + k / width];
+    };
+    const auto pass = [&](const auto& put) { combine_each(policy, in_tile, members, of_member, put); };
+    const auto keep = [&](unsigned k, const Value& value) {
+        const long long s = static_cast<long long>(tile) * lanes + k / width;
+        const long long o = s / strips, column = (s - o * strips) * width + k % width;
+        if (s < strips * outer && column < inner) store(policy, out, o * inner + column, value, divisor);
+    };
+    if (splits == 1) return pass(keep);
+    combine_in_slots(policy, shared, slots, gridDim.x / splits, tile, in_tile, split,
+                     static_cast<unsigned>(splits), pass, keep);
 }

@@ -110,30 +110,6 @@ struct Slot {
 #pragma unroll
         for (int i = 0; i < words; ++i) slot[i] = 1ull << 32 | parts[i];
     }
-
-    // Waits for the value, and clears the slot.
-    static __device__ Value take(void* slots, unsigned index) {
-        volatile unsigned long long* slot =
-            static_cast<unsigned long long*>(slots) + static_cast<long long>(index) * words;
-        unsigned long long full[words];
-        bool complete;
-        do {
-            complete = true;
-#pragma unroll
-            for (int i = 0; i < words; ++i) full[i] = slot[i];
-#pragma unroll
-            for (int i = 0; i < words; ++i) complete = complete && full[i] >> 32 != 0;
-        } while (!complete);
-        unsigned parts[words];
-#pragma unroll
-        for (int i = 0; i < words; ++i) {
-            slot[i] = 0;
-            parts[i] = static_cast<unsigned>(full[i]);
-        }
-        Value value;
-        memcpy(&value, parts, sizeof value);
-        return value;
-    }
 };
 
 // Calls use(value) for the values of `count` slots that are `distance` apart, in their order. Waits for them,
@@ -188,7 +164,9 @@ __device__ bool collect(const P& policy, typename P::Value& value, unsigned firs
     if (parts > 1) {
         if (threadIdx.x != 0) value = policy.identity();
         for (unsigned i = threadIdx.x; i + 1 < parts; i += threads)
-            value = policy.combine(value, Slot<typename P::Value>::take(slots, first + i));
+            take_all<typename P::Value>(slots, first + i, 0, 1, [&](const typename P::Value& other) {
+                value = policy.combine(value, other);
+            });
         __syncthreads();
         value = reduce_group(policy, value, threads);
     }

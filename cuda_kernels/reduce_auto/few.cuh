@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(whole_threads, 2)
     few(const void* in, void* out, long long n, unsigned long long bits, int kind, double divisor,
         void* slots) {
     fetch_ahead(in, n * static_cast<long long>(sizeof(typename P::Element)), blockIdx.x, gridDim.x);
-    follow();
+    wait_for_kernel_before();
     const P policy(bits, kind, n);
     const auto* data = static_cast<const typename P::Element*>(in);
     const Span<typename P::Element> span(data, n);
@@ -24,6 +24,7 @@ __global__ void __launch_bounds__(whole_threads, 2)
     const unsigned thread = blockIdx.x * whole_threads + threadIdx.x, threads = gridDim.x * whole_threads;
     absorb_last<few_vectors>(policy, states, span, 0, thread, threads);
     typename P::Value value = finish(policy, states, span, data, n, thread, threads);
+    let_next_kernel_begin();
     value = reduce_group(policy, value, whole_threads);
     if (collect(policy, value, 0, blockIdx.x, gridDim.x, slots, whole_threads) && threadIdx.x == 0)
         store(policy, out, 0, value, divisor);

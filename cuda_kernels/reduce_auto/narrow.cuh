@@ -7,84 +7,28 @@
 //
 // Launch (plan.hpp: plan_narrow): blocks of up to 256 threads; a block's strips hold a multiple of `inner`
 // elements, and so do those of `lanes` threads, which divide the block. grid = outer * splits; no dynamic
-// shared memory. It takes the arguments of `columns`; distance, outer_distance and partials are not read.
-// For splits > 1:
-//   tickets       a slot (exchange.cuh) for each result and block, and for each result and group of blocks;
-//                 zero before the first launch and left zero
+// shared memory. It takes the arguments of `columns`; distance and outer_distance are not read.
 #pragma once
 
 #include "columns.cuh"
 #include "span.cuh"
 
 constexpr int narrow_threads = 256;
-// As many strips under way as registers allow.
-template <class P>
-constexpr int narrow_loads = strip_columns<P> * sizeof(typename P::Value) > 64 ? 4 : 8;
-
-// Of the blocks that share the same results, the last one of a group combines the values of its group, and
-// the last one of all combines the values of the groups. Each waits only for blocks with lower numbers, which
-// start earlier. pass(k, put) calls put(k, value) with this block's value of each result k < results, and
-// keep(k, value) stores a result. `shared` has room for a Value of each thread. The order is fixed.
-template <class P, class Pass, class Keep>
-__device__ void combine_in_slots(const P& policy, typename P::Value* shared, void* slots, unsigned outer,
-                                 unsigned o, unsigned results, unsigned split, unsigned splits,
-                                 const Pass& pass, const Keep& keep) {
-    using Value = typename P::Value;
-    const unsigned threads = blockDim.x, thread = threadIdx.x;
-    const auto size = static_cast<unsigned>(cuscope::reduce::splits_of_group(
-        static_cast<int>(splits), static_cast<int>(results), static_cast<int>(threads)));
-    const unsigned group = split / size, groups = (splits + size - 1) / size, begin = group * size;
-    const unsigned end = begin + size < splits ? begin + size : splits;
-    const long long of_blocks = static_cast<long long>(o) * splits * results;
-    const long long of_groups = (static_cast<long long>(outer) * splits + o * groups) * results;
-    const auto put_in = [&](long long first) {
-        return [=](unsigned k, const Value& value) {
-            Slot<Value>::put(slots, static_cast<unsigned>(first + k), value);
-        };
-    };
-    pass(put_in(of_blocks + split * results));
-    if (split + 1 != end) return;
-    // Combines `count` values of each result.
-    const unsigned at_once = results < threads ? results : threads, members = threads / at_once;
-    const auto combine = [&](long long first, unsigned count, const auto& use) {
-        const unsigned member = thread / at_once;
-        for (unsigned base = 0; base < results; base += at_once) {
-            const unsigned k = base + thread % at_once, left = results - base;
-            Value value = policy.identity();
-            __syncthreads();
-            if (k < results && member < members && member < count)
-                take_all<Value>(slots, first + static_cast<long long>(member) * results + k,
-                                static_cast<long long>(members) * results,
-                                (count - member + members - 1) / members,
-                                [&](const Value& other) { value = policy.combine(value, other); });
-            shared[thread] = value;
-            __syncthreads();
-            combine_each(
-                policy, left < at_once ? left : at_once, members,
-                [&](unsigned c, unsigned j) { return shared[j * at_once + c]; },
-                [&](unsigned c, const Value& result) { use(base + c, result); });
-        }
-    };
-    if (groups == 1) return combine(of_blocks, splits, keep);
-    combine(of_blocks + static_cast<long long>(begin) * results, end - begin,
-            put_in(of_groups + group * results));
-    if (end == splits) combine(of_groups, groups, keep);
-}
 
 template <class P>
 __global__ void __launch_bounds__(narrow_threads, P::column_blocks)
     narrow(const void* in, void* out, long long outer, long long length, long long inner, long long,
-           long long, unsigned long long bits, int kind, double divisor, int lanes, int splits,
-           unsigned* tickets, void*) {
+           long long, unsigned long long bits, int kind, double divisor, int lanes, int splits, void* slots) {
     using E = typename P::Element;
     using Value = typename P::Value;
-    constexpr unsigned width = strip_columns<P>, loads = narrow_loads<P>;
+    constexpr unsigned width = strip_columns<P>,
+                       loads = cuscope::reduce::strips_of_narrow(width, sizeof(Value));
     __shared__ alignas(16) unsigned char memory[narrow_threads * width * sizeof(Value)];
     __shared__ alignas(16) unsigned char memory_of_ends[2 * width * sizeof(E)];
     Value* const shared = reinterpret_cast<Value*>(memory);
     E* const ends = reinterpret_cast<E*>(memory_of_ends);
     fetch_ahead(in, outer * length * inner * static_cast<long long>(sizeof(E)), blockIdx.x, gridDim.x);
-    follow();
+    wait_for_kernel_before();
     const P policy(bits, kind, length);
     const unsigned columns = static_cast<unsigned>(inner), threads = blockDim.x, thread = threadIdx.x;
     const unsigned o = blockIdx.x / splits, split = blockIdx.x % splits;
@@ -125,6 +69,7 @@ __global__ void __launch_bounds__(narrow_threads, P::column_blocks)
 #pragma unroll
         for (unsigned i = 0; i < loads; ++i) add(loaded[i], skipped + i * rows_a_step);
     }
+    let_next_kernel_begin_evenly();
     if (strip < strips) {
 #pragma unroll
         for (unsigned i = 0; i < loads; ++i) {
@@ -170,6 +115,6 @@ __global__ void __launch_bounds__(narrow_threads, P::column_blocks)
         store(policy, out, static_cast<long long>(o) * inner + k, value, divisor);
     };
     if (splits == 1) return pass(keep);
-    combine_in_slots(policy, shared, tickets, static_cast<unsigned>(outer), o, columns, split,
+    combine_in_slots(policy, shared, slots, static_cast<unsigned>(outer), o, columns, split,
                      static_cast<unsigned>(splits), pass, keep);
 }

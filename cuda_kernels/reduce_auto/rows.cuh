@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(rows_threads, rows_blocks)
     const long long side_by_side = distance == length ? count * length : 0;
     fetch_ahead(in, side_by_side * static_cast<long long>(sizeof(typename P::Element)), blockIdx.x,
                 gridDim.x);
-    follow();
+    wait_for_kernel_before();
     const P policy(bits, kind, length);
     const unsigned part = splits > 1 ? blockIdx.x % splits : 0;
     const unsigned first = blockIdx.x - part;  // the number of the row's first block
@@ -42,6 +42,7 @@ __global__ void __launch_bounds__(rows_threads, rows_blocks)
     const auto* data = static_cast<const typename P::Element*>(in) + (exists ? row * distance : 0);
     typename P::Value value =
         reduce_span<rows_loads<P>>(policy, data, exists ? length : 0, member, lanes, part, splits);
+    let_next_kernel_begin();
     value = reduce_group(policy, value, lanes);
     if (collect(policy, value, first, part, splits, slots, rows_threads) && exists && member == 0)
         store(policy, out, row, value, divisor);

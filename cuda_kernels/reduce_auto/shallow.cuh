@@ -11,8 +11,7 @@
 //
 // Launch (plan.hpp: plan_shallow): blocks of 256 threads; grid = ceil(outer * strips / 256) if rows hold
 // whole strips, or else outer * ceil(inner / (256 * strip_columns)); no dynamic shared memory. It takes
-// the arguments of `columns`, and does not read distance, outer_distance, lanes, splits, tickets and
-// partials.
+// the arguments of `columns`, and does not read distance, outer_distance, lanes, splits and slots.
 #pragma once
 
 #include "columns.cuh"
@@ -158,6 +157,7 @@ __device__ __forceinline__ void reduce_shallow_packs(const P& policy, const type
             for (int c = 0; c < packs * pack; ++c) policy.add(values[c], packed.elements[c], row);
         }
     }
+    let_next_kernel_begin();
     policy.with_output(out, divisor, [&](auto* typed, auto set) {
         auto* const to = typed + o * inner + before;
 #pragma unroll
@@ -179,11 +179,11 @@ __device__ __forceinline__ void reduce_shallow_packs(const P& policy, const type
 template <class P>
 __global__ void __launch_bounds__(shallow_threads, shallow_blocks<P>)
     shallow(const void* in, void* out, long long outer, long long length, long long inner, long long,
-            long long, unsigned long long bits, int kind, double divisor, int, int, unsigned*, void*) {
+            long long, unsigned long long bits, int kind, double divisor, int, int, void*) {
     using E = typename P::Element;
     constexpr int width = strip_columns<P>;
     fetch_ahead(in, outer * length * inner * static_cast<long long>(sizeof(E)), blockIdx.x, gridDim.x);
-    follow();
+    wait_for_kernel_before();
     const P policy(bits, kind, length);
     const E* const array = static_cast<const E*>(in);
     if (inner % width == 0) return reduce_shallow_strip(policy, array, out, outer, length, inner, divisor);

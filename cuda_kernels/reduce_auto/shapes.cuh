@@ -16,7 +16,7 @@
 #define OFFER_AXIS(kernel, ...)                                                                              \
     template __global__ void kernel<__VA_ARGS__>(const void*, void*, long long, long long, long long,        \
                                                  long long, long long, unsigned long long, int, double, int, \
-                                                 int, unsigned*, void*);
+                                                 int, void*);
 #define OFFER_SHAPES(...)                                                                               \
     template __global__ void few<__VA_ARGS__>(const void*, void*, long long, unsigned long long, int,   \
                                               double, void*);                                           \

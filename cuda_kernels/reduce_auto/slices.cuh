@@ -6,7 +6,7 @@
 //
 // Launch (plan.hpp: plan_slices): `lanes` slices a block of 256 threads, grid = ceil(outer / lanes). lanes
 // slices are a multiple of 16 bytes, and with 16 bytes more at most 16 KiB. No dynamic shared memory.
-// The arguments are those of `columns`; distance, outer_distance, splits, tickets and partials are not read.
+// The arguments are those of `columns`; distance, outer_distance, splits and slots are not read.
 #pragma once
 
 #include "span.cuh"
@@ -72,11 +72,11 @@ __device__ typename P::Value reduce_vectors(const P& policy, const uint4* vector
 template <class P>
 __global__ void __launch_bounds__(slices_threads, slices_blocks)
     slices(const void* in, void* out, long long outer, long long length, long long inner, long long,
-           long long, unsigned long long bits, int kind, double divisor, int lanes, int, unsigned*, void*) {
+           long long, unsigned long long bits, int kind, double divisor, int lanes, int, void*) {
     using E = typename P::Element;
     __shared__ uint4 staged[slices_vectors];
     fetch_ahead(in, outer * length * inner * static_cast<long long>(sizeof(E)), blockIdx.x, gridDim.x);
-    follow();
+    wait_for_kernel_before();
     const P policy(bits, kind, length);
     const auto* array = static_cast<const E*>(in);
     const unsigned rows = static_cast<unsigned>(length), columns = static_cast<unsigned>(inner);
@@ -86,6 +86,7 @@ __global__ void __launch_bounds__(slices_threads, slices_blocks)
     const E* begin = array + first * slice;
     stage(staged, array, outer * slice, begin, here * slice);
     __syncthreads();
+    let_next_kernel_begin();
 
     const unsigned past = static_cast<unsigned>(reinterpret_cast<unsigned long long>(begin)) % 16;
     const E* elements = reinterpret_cast<const E*>(reinterpret_cast<const char*>(staged) + past);

@@ -1,8 +1,8 @@
 """The plans of reductions over an axis, held against the times that an H200 took for random shapes.
 
-Each time is the median of five rounds of four launches between two events. The launches of a round read different data,
-so arrays above a quarter of the L2 cache come from memory. In "kernels", the times of `columns` and `shallow` are the
-medians of four such measurements.
+Each time is the mean of two measurements, each the median of five rounds of eight launches between two events (four of
+large arrays). As in calls from Python, a launch may begin early. The launches of a round read different data, so arrays
+above an eighth of the L2 cache come from memory.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def test_columns_have_the_lanes_and_splits_of_nearly_the_fastest_launch():
 
     behind = times_behind_the_fastest("columns", "lanes_and_splits", choose)
 
-    assert geometric_mean(behind) < 1.035
-    assert max(behind) < 1.25
+    assert geometric_mean(behind) < 1.025
+    assert max(behind) < 1.35
 
 
 def test_few_rows_and_few_columns_have_the_fastest_kernel_of_nearly_all_shapes():
@@ -54,8 +54,8 @@ def test_few_rows_and_few_columns_have_the_fastest_kernel_of_nearly_all_shapes()
     behind = times_behind_the_fastest("kernels", "kernels", choose)
 
     assert geometric_mean(behind) < 1.02
-    assert sum(times > 1.25 for times in behind) <= 9
-    assert max(behind) < 2.2
+    assert sum(times > 1.25 for times in behind) <= 7
+    assert max(behind) < 1.7
 
 
 def test_few_columns_have_nearly_the_best_number_of_blocks():

@@ -85,7 +85,7 @@ class Reduction:
     def whole(self, *x: cs.DeviceArray, many: bool = False) -> np.ndarray:
         """`many` avoids the kernel for few elements, even if there are few."""
         n = x[0].size
-        grid, block, _, _, slot_bytes, _, _ = planned(0, n, 0, 0, self.element, self.value, self.processors)
+        grid, block, _, _, slot_bytes = planned(0, n, 0, 0, self.element, self.value, self.processors)
         out, slots = cs.empty(1, self.output), cs.zeros(max(slot_bytes, 8) // 8, np.uint64)
         if self.operation == "dot":
             self.kernel("dot")[grid, block](*x, out, n, self.bits, self.kind, slots)
@@ -97,7 +97,7 @@ class Reduction:
         return out.to_host()[0]
 
     def rows(self, x: cs.DeviceArray, count: int, length: int, distance: int) -> np.ndarray:
-        grid, block, lanes, splits, slot_bytes, _, _ = planned(
+        grid, block, lanes, splits, slot_bytes = planned(
             1, count, length, 0, self.element, self.value, self.processors
         )
         out, slots = cs.empty(count, self.output), cs.zeros(max(slot_bytes, 8) // 8, np.uint64)
@@ -110,20 +110,16 @@ class Reduction:
     def columns(
         self, x: cs.DeviceArray, outer: int, length: int, inner: int, distance: int = 0
     ) -> np.ndarray:
-        grid, block, lanes, splits, _, ticket_bytes, partial_bytes = planned(
+        grid, block, lanes, splits, slot_bytes = planned(
             2, outer, length, inner, self.element, self.value, self.processors
         )
-        out = cs.empty((outer, inner), self.output)
-        tickets, partials = (
-            cs.zeros(max(ticket_bytes, 4) // 4, np.uint32),
-            cs.empty(max(partial_bytes, 8), np.uint8),
-        )
+        out, slots = cs.empty((outer, inner), self.output), cs.zeros(max(slot_bytes, 8) // 8, np.uint64)
         distance = distance or inner
         self.kernel("columns")[grid, block](
             *(x, out, outer, length, inner, distance, length * distance, self.bits, self.kind),
-            *(self.divisor(length), lanes, splits, tickets, partials),
+            *(self.divisor(length), lanes, splits, slots),
         )
-        assert not tickets.to_host().any()
+        assert not slots.to_host().any()
         return out.to_host()
 
     def shared_columns(
@@ -133,33 +129,30 @@ class Reduction:
         results = lanes * min(16 // np.dtype(x.dtype).itemsize, 128 // self.value)
         tiles = -(-inner // results)
         out = cs.empty(inner, self.output)
-        tickets = cs.zeros(tiles * planner().tickets_of(splits, results, 256), np.uint32)
-        partials = cs.empty(tiles * splits * results * self.value, np.uint8)
+        groups = -(-splits // planner().splits_of_group_of(splits, results, 256))
+        slots = cs.zeros(tiles * results * (splits + groups) * -(-self.value // 4), np.uint64)
         self.kernel("columns")[tiles * splits, 256](
             *(x, out, 1, length, inner, inner, length * inner, self.bits, self.kind),
-            *(self.divisor(length), lanes, splits, tickets, partials),
+            *(self.divisor(length), lanes, splits, slots),
         )
-        assert not tickets.to_host().any()
+        assert not slots.to_host().any()
         return out.to_host()
 
     def axis(
         self, x: cs.DeviceArray, outer: int, length: int, inner: int, kernel: str, begin: int = 0
     ) -> np.ndarray:
         """With the kernel slices, shallow or narrow. The output begins at element `begin` of its memory."""
-        _, (grid, block, lanes, splits, _, ticket_bytes, partial_bytes) = planned_axis(
+        _, (grid, block, lanes, splits, slot_bytes) = planned_axis(
             (outer, length, inner), self.element, self.value, self.processors, kernel
         )
         memory = cs.zeros(begin + outer * inner + 1, self.output)
         out = memory[begin : begin + outer * inner]
-        tickets, partials = (
-            cs.zeros(max(ticket_bytes, 4) // 4, np.uint32),
-            cs.empty(max(partial_bytes, 8), np.uint8),
-        )
+        slots = cs.zeros(max(slot_bytes, 8) // 8, np.uint64)
         self.kernel(kernel)[grid, block](
             *(x, out, outer, length, inner, inner, length * inner, self.bits, self.kind),
-            *(self.divisor(length), lanes, splits, tickets, partials),
+            *(self.divisor(length), lanes, splits, slots),
         )
-        assert not tickets.to_host().any()
+        assert not slots.to_host().any()
         assert not memory[:begin].to_host().any()
         assert not memory[begin + outer * inner :].to_host().any()
         return out.to_host().reshape(outer, inner)

@@ -11,6 +11,14 @@ from hypothesis import strategies as st
 from reduction_plans import OPERATIONS, TYPES, instance, planned, planned_axis, planner
 
 
+def slot_bytes(times: int, splits: int, results: int, threads: int, value: int) -> int:
+    """Of blocks that combine `results` values, `times` times in a launch: 8 bytes for each 4 bytes of a value."""
+    if splits == 1:
+        return 0
+    groups = -(-splits // planner().splits_of_group_of(splits, results, threads))
+    return times * results * (splits + groups) * 8 * -(-value // 4)
+
+
 @settings(deadline=None)
 @given(
     counts=st.tuples(*[st.integers(1, 1 << 22)] * 3),
@@ -26,9 +34,7 @@ def test_every_plan_is_a_valid_launch(
     for shape, (a, b, c) in enumerate(
         ((outer * length, 0, 0), (outer, length, 0), (outer % 100 + 1, length, inner))
     ):
-        grid, block, lanes, splits, slots, tickets, partials = planned(
-            shape, a, b, c, element, value, processors
-        )
+        grid, block, lanes, splits, slots = planned(shape, a, b, c, element, value, processors)
         assert 1 <= grid < 1 << 31
         assert block == (512, 256, 256)[shape]
         if shape == 0 and planner().few(ctypes.c_longlong(a), element, processors):
@@ -48,10 +54,8 @@ def test_every_plan_is_a_valid_launch(
                 columns //= 2
             tiles = grid // splits
             assert tiles * lanes >= -(-c // columns) * a
-            of_tile = 4 * planner().tickets_of(splits, lanes * columns, block)
-            assert (tickets, partials) == (
-                (tiles * of_tile, grid * lanes * columns * value) if splits > 1 else (0, 0)
-            )
+            assert slots == slot_bytes(tiles, splits, lanes * columns, block, value)
+            assert slots <= 1 << 20
 
 
 @settings(deadline=None)
@@ -73,7 +77,7 @@ def test_every_plan_of_an_axis_is_a_valid_launch(
         (outer % 9 + 1, length % 40 + 1, inner),
         (outer % 9 + 1, length, inner % 1100 + 1),
     )[which]
-    kernel, (grid, block, lanes, splits, _, tickets, partials) = planned_axis(
+    kernel, (grid, block, lanes, splits, slots) = planned_axis(
         (outer, length, inner), element, value, processors
     )
     width = 16 // element
@@ -95,9 +99,7 @@ def test_every_plan_of_an_axis_is_a_valid_launch(
         assert block % lanes == 0
         assert lanes * width % inner == 0
         assert grid == outer * splits
-        groups = -(-splits // planner().splits_of_group_of(splits, inner, block))
-        slots = outer * inner * (splits + groups) if splits > 1 else 0
-        assert (tickets, partials) == (slots * 8 * -(-value // 4), 0)
+        assert slots == slot_bytes(outer, splits, inner, block, value)
     else:
         assert kernel == ("rows" if inner == 1 else "columns")
 
@@ -121,5 +123,4 @@ def test_groups_of_blocks_are_few_and_have_all_splits(splits: int, results: int,
     groups = -(-splits // size)
     readers = max(1, threads // results)
 
-    assert planner().tickets_of(splits, results, threads) == (1 + groups if groups > 1 else 1)
     assert max(size, groups) <= max(16 * readers, splits**0.5 + 1)

@@ -149,7 +149,7 @@ KernelReduction plan_reduction(core::Device& device, Operation operation, Type i
 
 void KernelReduction::run(const Place& in, const Place* other, const Place& out,
                           const core::StreamPtr& stream) const {
-    std::array<core::Memory*, 5> memories{in.memory, out.memory};
+    std::array<core::Memory*, 4> memories{in.memory, out.memory};
     std::size_t used = 2;
     const auto start = [&](auto... arguments) {
         cuscope::ops::run(*kernel, {{grid.grid, 1, 1}, {grid.block, 1, 1}, 0, duration_ns, true}, stream,
@@ -159,7 +159,7 @@ void KernelReduction::run(const Place& in, const Place* other, const Place& out,
     void* const to = out.pointer;
     const long long outer = extents.outer, length = extents.length, inner = extents.inner;
     const core::Enqueue enqueue(*stream);  // a graph has a workspace of its own
-    const Workspace workspace(stream, form == Form::columns ? grid.ticket_bytes : grid.slot_bytes);
+    const Workspace workspace(stream, grid.slot_bytes);
     if (workspace.memory() != nullptr) memories[used++] = workspace.memory();
     void* const shared = workspace.pointer();
     if (form == Form::dot) {
@@ -176,14 +176,8 @@ void KernelReduction::run(const Place& in, const Place* other, const Place& out,
               of(view.extent[1][0]), of(view.extent[1][1]), of(view.stride[1][0]), of(view.stride[1][1]),
               bits, kind, divisor, grid.lanes, grid.splits, shared);
     } else {
-        std::shared_ptr<core::DeviceMemory> partials;
-        if (grid.partial_bytes > 0) {
-            partials = core::MemPool::allocate_result(stream, grid.partial_bytes);
-            memories[used++] = partials.get();
-        }
-        void* const apart = partials ? partials->pointer() : nullptr;
         start(from, to, outer, length, inner, inner, length * inner, bits, kind, divisor, grid.lanes,
-              grid.splits, shared, apart);
+              grid.splits, shared);
     }
 }
 

@@ -11,6 +11,8 @@ namespace cuscope::ops {
 namespace {
 
 constexpr std::size_t kept_bytes = cuscope::reduce::most_workspace;
+// Enough for most reductions, so that those of a graph share it. Each launch of the graph sets it to zero.
+constexpr std::size_t captured_bytes = std::size_t{64} << 10;
 
 // The workspace of one stream. It does not count as a use of the memory, which would keep the stream alive.
 struct Kept {
@@ -69,7 +71,7 @@ Workspace::Workspace(const core::StreamPtr& stream, std::size_t bytes) {
         // The graph gets a workspace of its own, because it may run in another stream while this stream does
         // other work. Every run of the graph sets it to zero once.
         bool fresh = false;
-        own_ = capture->own_memory(stream, std::max(bytes, kept_bytes), &fresh);
+        own_ = capture->own_memory(stream, std::max(bytes, captured_bytes), &fresh);
         if (fresh) zeroed(stream, own_);
         pointer_ = own_->pointer();
         return;
