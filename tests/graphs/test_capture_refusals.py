@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import cuscope as cs
+from others import Interface
 from support import module
 
 ADD = "__global__ void add(int* x, int v) { x[threadIdx.x] += v; }"
@@ -246,3 +247,60 @@ def test_the_legacy_stream_is_refused_beside_a_fork_that_is_blocking(device, x):
         refused(legacy.synchronize, "cudaErrorStreamCaptureImplicit")
         s.wait(t)
     assert len(graph.nodes) == 1
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda a: cs.sum(a),
+        lambda a: cs.sum(a[:, :0], 1),
+        lambda a: cs.matmul(a, a),
+        lambda a: cs.dot(a[0], a[1]),
+        lambda a: cs.dot(a, np.stack([a, a, a])),
+        lambda a: cs.reduce(a, "max", variant="auto"),
+        lambda a: cs.sum(a, 0, out=np.empty(4, np.float32)),
+    ],
+    ids=["sum", "sum of nothing", "matmul", "dot", "dot of matrices", "reduce", "out"],
+)
+def test_an_operation_on_arrays_of_the_host_is_refused_and_leaves_no_nodes(device, compute):
+    s, a = cs.Stream(), np.ones((4, 4), np.float32)
+    with s.capture() as graph:
+        refused(lambda: compute(a), "cudaErrorStreamCaptureUnsupported")
+        with pytest.raises(cs.CaptureError, match=r"cuscope\.to_device"):
+            compute(a)
+
+    assert not graph.nodes
+    with s:
+        np.testing.assert_array_equal(cs.sum(a, 0), a.sum(0))
+
+
+def test_an_output_that_is_read_only_is_refused_before_the_work_is_captured(device):
+    s, a, whole = cs.Stream(), cs.zeros((4, 4)), cs.zeros(4)
+    out = cs.asarray(Interface(whole, data=(whole.pointer, True)))
+    device.synchronize()
+    with s.capture() as graph, pytest.raises(ValueError, match="out: is read-only"):
+        cs.sum(a, 0, out=out)
+
+    assert not graph.nodes
+
+
+@pytest.mark.parametrize("ask", ["count", "explain_time", "profile"])
+def test_a_launch_that_is_waited_for_is_refused_and_leaves_no_nodes(device, add, x, ask):
+    if ask != "profile" and not device.simulated:
+        pytest.skip("a GPU does not count")
+    s, outside = cs.Stream(), cs.Stream(non_blocking=True)
+    device.synchronize()
+    with s.capture() as graph:
+        refused(lambda: getattr(add, ask)(x, 1, grid=1, block=4), "cudaErrorStreamCaptureUnsupported")
+        refused(
+            lambda: getattr(add, ask)(x, 1, grid=1, block=4, stream=s), "cudaErrorStreamCaptureUnsupported"
+        )
+        refused(
+            lambda: getattr(add, ask)(x, 1, grid=1, block=4, stream=device.default_stream),
+            "cudaErrorStreamCaptureImplicit",
+        )
+        if ask == "count":
+            add.count(x, 1, grid=1, block=4, stream=outside)
+
+    assert not graph.nodes
+    assert x.to_host().tolist() == [1 if ask == "count" else 0] * 4

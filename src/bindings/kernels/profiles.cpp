@@ -109,6 +109,8 @@ py::object profile(const KernelLaunch& launch, const py::tuple& values, const py
     config.profiled_blocks = wanted_blocks(blocks);
     const py::module_ module = py::module_::import("cuscope._profiling");
     if (!its.device()->simulated()) {
+        const core::StreamPtr on = launch.stream ? launch.stream->open() : core::current_stream(its.device());
+        without_gil([&] { its.check_waited_launch(*on, "profile of " + its.name()); });
         const InProfile launches;
         return module.attr("profile_elsewhere")(
             py::cast(launch.kernel.get()), source_of(its), fast_object(KernelLaunch(launch)), values,

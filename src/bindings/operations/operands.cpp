@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bindings/support/fast_calls.hpp"
+#include "core/graph/capture.hpp"
 #include "third_party/dlpack/dlpack.h"
 
 namespace cuscope::bindings {
@@ -140,8 +141,15 @@ ops::Operand operand_of(const DeviceArray& array, ops::Type type) {
             array.packed ? std::span<const py::ssize_t>() : array.strides};
 }
 
-Output::Output(py::handle out, std::span<const py::ssize_t> shape, const ElementDType& result, bool on_host)
+Output::Output(py::handle out, std::span<const py::ssize_t> shape, const ElementDType& result, bool on_host,
+               const core::Stream& stream)
     : out_(out), on_host_(on_host) {
+    if (on_host) {
+        core::refuse_own_wait_in_capture(
+            stream, "cudaMemcpyAsync",
+            "the operands are on the host, so that the call waits for its result, but captured work does not "
+            "run: pass device arrays, such as cuscope.to_device(array), or call it outside the capture");
+    }
     if (out.is_none()) return;
     const bool host = py::isinstance<py::array>(out);
     if (!host) array_ = device_array_in(out);
@@ -160,6 +168,13 @@ Output::Output(py::handle out, std::span<const py::ssize_t> shape, const Element
     if (!std::equal(own.begin(), own.end(), shape.begin(), shape.end())) {
         throw std::invalid_argument("out: has shape " + describe(own) + "; the result has " +
                                     describe(shape));
+    }
+    // Here, because the result may be written by a copy, which would come after the work.
+    if (array_ != nullptr) {
+        check_writeable(*array_, "out");
+    } else if (!py::reinterpret_borrow<py::array>(out).writeable()) {
+        throw std::invalid_argument(
+            "out: is read-only: pass a writeable array, such as numpy.empty(shape, dtype)");
     }
     if (array_ != nullptr && type_of_elements(*array_) == result.type) return;
     const py::dtype dtype =
@@ -202,12 +217,7 @@ DeviceArray converted(DeviceArray&& array, const ElementDType& to, const core::S
 
 py::object Output::deliver(DeviceArray&& made, const core::StreamPtr& stream) const {
     if (on_host_) {
-        py::object host;
-        if (stream->capturing()) {  // raises the error of to_host()
-            host = py::cast(std::move(made)).attr("to_host")(py::arg("stream") = wrap(stream));
-        } else {
-            host = host_copy(made, stream);
-        }
+        const py::object host = host_copy(made, stream);
         if (out_.is_none()) return made.shape.empty() ? py::object(host[py::tuple()]) : host;
         numpy().attr("copyto")(out_, host, py::arg("casting") = "same_kind");
         return written();
@@ -215,7 +225,6 @@ py::object Output::deliver(DeviceArray&& made, const core::StreamPtr& stream) co
     if (array_ == nullptr) return py::reinterpret_steal<py::object>(object_of(std::move(made)));
     const DeviceArray same =
         converted(std::move(made), {type_of_elements(*array_).value(), array_->dtype}, stream);
-    check_writeable(*array_, "the array");
     copy_array(*array_, same, stream);
     return written();
 }

@@ -70,8 +70,10 @@ ops::Operand operand_of(const DeviceArray& array, ops::Type type);
 // Where the program wants the result: the argument `out`.
 class Output {
   public:
-    // Throws if `out` cannot take a result of this shape and dtype. `on_host`: the operands are.
-    Output(py::handle out, std::span<const py::ssize_t> shape, const ElementDType& result, bool on_host);
+    // Throws if `out` cannot take a result of this shape and dtype, or if the stream is being captured and
+    // the result is wanted on the host. `on_host`: the operands are. To be made before work is enqueued.
+    Output(py::handle out, std::span<const py::ssize_t> shape, const ElementDType& result, bool on_host,
+           const core::Stream& stream);
 
     // `out` itself, if a kernel can write its result there: it has this type, is in C order and shares no
     // memory with the operands. Else null.

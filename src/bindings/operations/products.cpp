@@ -126,7 +126,7 @@ py::object compute_product(py::handle a, py::handle b, py::handle out, std::stri
     const Factor of_a(left, names, true), of_b(right, names, false);
     const Shapes shapes = shapes_of(left, right, of_a, of_b, names.function);
     const ElementDType type = type_of_product(of_a, of_b, out);
-    const Output output(out, shapes.result, type, left.on_device() == nullptr);
+    const Output output(out, shapes.result, type, left.on_device() == nullptr, *stream);
     std::optional<DeviceArray> copy_of_a, copy_of_b;  // of factors on the host
     const bool kept = stay_float8(of_a, of_b);
     const auto in_memory = [&](const Operand& operand, ops::Type own, std::optional<DeviceArray>& copy) {
@@ -223,7 +223,7 @@ py::object dot_of_matrices(const Operand& x, const Operand& y, py::handle out,
     const py::dtype dtype(result.attr("dtype"));
     const auto shape = result.attr("shape").cast<std::vector<py::ssize_t>>();
     const bool on_host = x.on_device() == nullptr;
-    const Output output(out, shape, {checked_type(dtype, "dot"), dtype}, on_host);
+    const Output output(out, shape, {checked_type(dtype, "dot"), dtype}, on_host, *stream);
     if (!on_host) return output.deliver(result.cast<DeviceArray>(), stream);
     numpy().attr("copyto")(out, result, py::arg("casting") = "same_kind");
     return output.written();

@@ -198,7 +198,7 @@ py::object compute_reduction(Operation operation, const ReductionCall& call) {
     }
     const bool no_results = product_of(shape) == 0;
     const ops::Types& types = request.types;
-    const Output output(call.out, shape, {types.final, request.final}, x.on_device() == nullptr);
+    const Output output(call.out, shape, {types.final, request.final}, x.on_device() == nullptr, *stream);
     if (length == 0) {
         return output.deliver(result_of_nothing(operation, no_results, shape, request.final, stream), stream);
     }
@@ -240,7 +240,7 @@ py::object compute_dot(py::handle left, py::handle right, py::handle out, py::ha
     }
     const ElementDType common = product_type(common_type(of_x, of_y));
     const Extents shape;
-    const Output output(out, shape, common, x.on_device() == nullptr);
+    const Output output(out, shape, common, x.on_device() == nullptr, *stream);
     if (x.shape()[0] == 0)
         return output.deliver(result_of_nothing(Operation::sum, false, shape, common.dtype, stream), stream);
     const ReductionJob job{Operation::dot, 1, {common.type, common.type, common.type}, common.dtype, "auto"};

@@ -97,6 +97,11 @@ void refuse_in_capture(Status status, const std::string& call, const std::string
     throw Error(status, call, detail, refused);
 }
 
+void refuse_own_wait_in_capture(const Stream& stream, const std::string& call, const std::string& detail) {
+    if (!stream.capturing()) return;
+    refuse_in_capture(Status::stream_capture_unsupported, call, detail);
+}
+
 void refuse_while_captured(const Device& device, const char* call) {
     if (captures_underway() == 0) return;
     Capture::end_left();

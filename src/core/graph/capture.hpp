@@ -148,6 +148,9 @@ class RelaxedCapture {
 
 // Throws an Error before a call is made that would invalidate the capture.
 [[noreturn]] void refuse_in_capture(Status status, const std::string& call, const std::string& detail);
+// The same, for a call that waits for work of its own in this stream: to be called before that work is
+// enqueued, which would stay in the graph.
+void refuse_own_wait_in_capture(const Stream& stream, const std::string& call, const std::string& detail);
 // The same for a call that waits for the whole device or queries it.
 void refuse_while_captured(const Device& device, const char* call);
 // The same for work in the legacy default stream, which waits for all blocking streams.

@@ -183,7 +183,7 @@ LaunchCounts Kernel::count(LaunchConfig config, const StreamPtr& stream,
             "cs.Module(source) or cs.Module.from_file('kernel.cu')");
     }
     PackedArguments packed(name_, parameters_, arguments, *device_);
-    check_launch(*stream);
+    check_waited_launch(*stream, "counting what " + name_ + " does");
     config.stream = stream->handle();
     config.array_bytes = packed.array_bytes();
     const DeviceScope scope(*device_);
@@ -215,6 +215,7 @@ KernelTime Kernel::explain_time(LaunchConfig config, const StreamPtr& stream,
             "cs.Module(source) or cs.Module.from_file('kernel.cu')");
     }
     PackedArguments packed(name_, parameters_, arguments, *device_);
+    check_waited_launch(*stream, "explaining the time of " + name_);
     // A launch is either checked or sampled.
     config.unchecked = true;
     if (checking()) count_unchecked_launch(name_, "explain_time() counts what its blocks do instead");
@@ -241,6 +242,15 @@ void Kernel::check_launch(const Stream& stream) const {
     check_usable();
     stream.check_usable();
     check_same_device({.what = "kernel", .name = name_}, *device_, stream);
+}
+
+void Kernel::check_waited_launch(const Stream& stream, const std::string& call) const {
+    check_launch(stream);
+    refuse_own_wait_in_capture(
+        stream, call,
+        "the call waits for its launch, but captured work does not run: call it outside "
+        "the capture, or in a stream that is not being captured");
+    refuse_legacy_in_capture(stream, "cudaLaunchKernel");
 }
 
 void Kernel::fail_launch(Status status, const LaunchConfig& config) const {

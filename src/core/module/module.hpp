@@ -126,6 +126,8 @@ class Kernel {
     KernelHandle checked() const;
     // The object that keeps the handle valid.
     std::shared_ptr<void> keeper() const { return library_; }
+    // Throws if `call` cannot launch the kernel in the stream and wait for it: nothing is enqueued then.
+    void check_waited_launch(const Stream& stream, const std::string& call) const;
 
   private:
     void check_launch(const Stream& stream) const;
