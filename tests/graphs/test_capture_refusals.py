@@ -304,3 +304,68 @@ def test_a_launch_that_is_waited_for_is_refused_and_leaves_no_nodes(device, add,
 
     assert not graph.nodes
     assert x.to_host().tolist() == [1 if ask == "count" else 0] * 4
+
+
+@pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
+def test_a_stream_cannot_be_closed_inside_the_block_that_captures_it(device, add, x, mode):
+    s = cs.Stream()
+    with s.capture(mode) as graph:
+        add[1, 4](x, 1)
+        refused(s.close, "cudaErrorStreamCaptureUnsupported")
+        assert not s.closed
+        assert s.capture_status == "active"
+        add[1, 4](x, 1)
+    s.close()
+
+    assert s.closed
+    assert types(graph) == ["kernel", "kernel"]
+    assert x.to_host().tolist() == [0] * 4
+
+
+def test_the_error_of_a_block_is_kept_when_its_cleanup_closes_the_captured_stream(device, x):
+    s = cs.Stream()
+
+    def capture():
+        with s.capture():
+            try:
+                raise RuntimeError("of the block")
+            finally:
+                s.close()
+
+    with pytest.raises(cs.CaptureError, match="stays open") as caught:
+        capture()
+    assert str(caught.value.__context__) == "of the block"
+    assert s.capture_status == "none"
+    with contextlib.closing(s), pytest.raises(RuntimeError), s.capture():
+        raise RuntimeError
+    assert s.closed
+
+
+def test_a_stream_that_joined_a_capture_may_be_closed(device, x):
+    s = cs.Stream()
+    with s.capture() as graph:
+        fork = cs.Stream()
+        fork.wait(s)
+        x.fill(1, stream=fork)
+        s.wait(fork)
+        fork.close()
+        x.fill(2)
+
+    assert types(graph) == ["memset", "memset"]
+
+
+@pytest.mark.subprocess
+def test_a_program_that_ends_within_a_capture_exits_as_usual(device, run_python):
+    done = run_python("""
+        import atexit
+        import cuscope as cs
+
+        kept, entered = cs.Stream(), cs.Stream()
+        entered.capture().__enter__()  # never left
+        cs.zeros(4)
+        atexit.register(kept.close)
+        with kept.capture():
+            raise SystemExit(3)
+    """)
+
+    assert (done.returncode, done.stderr) == (3, "")

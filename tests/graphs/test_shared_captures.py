@@ -1,4 +1,4 @@
-"""Streams that one thread captures, and that another thread closes or leaves behind."""
+"""Streams that one thread captures, and that another thread tries to close, or leaves behind."""
 
 import contextlib
 import threading
@@ -11,9 +11,17 @@ import cuscope as cs
 
 
 @pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
-def test_a_capture_goes_on_when_another_thread_closes_its_stream(device, mode):
+def test_a_capture_goes_on_when_another_thread_may_not_close_its_stream(device, mode):
     stream, x, source = cs.Stream(), cs.zeros(32, np.int32), cs.full(32, 5, np.int32)
-    closer = threading.Thread(target=stream.close)
+    raised = []
+
+    def close():
+        try:
+            stream.close()
+        except cs.CaptureError as error:
+            raised.append(error)
+
+    closer = threading.Thread(target=close)
 
     with stream.capture(mode) as graph:
         x.fill(1)
@@ -21,6 +29,8 @@ def test_a_capture_goes_on_when_another_thread_closes_its_stream(device, mode):
         closer.join()
         x.copy_from(source)
     del source  # from here on only the graph keeps the array
+    assert "stays open" in str(raised[0])
+    assert not stream.closed
     graph.instantiate().launch(cs.Stream())
     device.synchronize()
 

@@ -188,6 +188,7 @@ StreamObject::~StreamObject() {
 void StreamObject::close() {
     if (!name.empty())
         throw std::invalid_argument("a default stream cannot be closed: it belongs to its device");
+    if (const core::StreamPtr open = stream.get()) core::Capture::refuse_close(open);
     std::shared_ptr<void> kept_alive, taken;
     {
         const std::lock_guard lock(owner_lock);

@@ -319,6 +319,16 @@ std::shared_ptr<Graph> Capture::end(const StreamPtr& stream, bool quietly,
     return graph;
 }
 
+void Capture::refuse_close(const StreamPtr& stream) {
+    const auto capture = stream->capture();
+    if (!capture || capture->origin_ != stream || !capture->held_) return;
+    throw Error(
+        Status::stream_capture_unsupported, "cudaStreamDestroy",
+        "a `with` block captures the stream, and later commands of the block would run instead of being "
+        "captured: close the stream behind the block, which ends the capture",
+        "The stream stays open, and the capture goes on.");
+}
+
 void Capture::leave_behind(const StreamPtr& stream) noexcept {
     const auto capture = stream->capture();
     if (!capture || capture->origin_ != stream) return;

@@ -60,6 +60,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
     static std::shared_ptr<Graph> end(const StreamPtr& stream, bool quietly);
     // The owner of a held capture ends it, even if the stream is closed before.
     void set_held(bool held) { held_ = held; }
+    // Throws if a `with` block holds a capture of the stream. Without the stream, the block could not end it.
+    static void refuse_close(const StreamPtr& stream);
     // To be called when the stream was closed or dropped, so that its capture must end. If this thread may
     // not end it, or not now, a later call of end_left() does.
     static void leave_behind(const StreamPtr& stream) noexcept;
