@@ -403,3 +403,50 @@ def test_streams_are_equal_by_identity(device):
     assert a != b
     assert len({a, b, a}) == 2
     assert device.default_stream == device.default_stream
+
+
+def test_a_closed_stream_that_is_still_current_takes_no_more_work(device):
+    x, kernel = cs.zeros(4, np.int32), module(device).nothing
+    with cs.Stream() as outer, cs.Stream() as s:
+        s.close()
+        assert cs.current_stream() is s
+        for use in (
+            lambda: x.fill(1),
+            lambda: cs.zeros(4),
+            lambda: cs.to_device(np.zeros(4)),
+            lambda: cs.sum(x),
+            kernel[1, 1],
+            lambda: kernel.launch(grid=1, block=1),
+            cs.Event().record,
+            x.to_host,
+            x.copy,
+            lambda: cs.Graph().instantiate().launch(),
+        ):
+            with pytest.raises(ValueError, match=r"Stream is closed.* of " + device.name):
+                use()
+        x.fill(2, stream=outer)
+        outer.synchronize()
+        with outer:
+            assert x.to_host().tolist() == [2] * 4
+    x.fill(3)
+    assert x.to_host().tolist() == [3] * 4
+
+
+def test_closing_the_current_stream_at_the_end_of_its_block_is_allowed(device):
+    with cs.Stream() as s:
+        x = cs.full(4, 7, np.int32)
+        s.close()
+
+    assert x.to_host().tolist() == [7] * 4
+
+
+def test_a_stream_that_an_array_brings_back_after_it_was_closed_can_be_current(device):
+    s = cs.Stream()
+    with s:
+        x = cs.zeros(4, np.int32)
+    s.close()
+    del s
+
+    with x.stream:
+        x.fill(1)
+        assert x.to_host().tolist() == [1] * 4

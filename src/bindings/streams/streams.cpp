@@ -90,7 +90,7 @@ PyObject* fast_exit(PyObject* self, const Arguments& arguments) {
 
 PyObject* fast_current_stream(PyObject*, const Arguments& arguments) {
     if (!arguments.are(0)) return nullptr;
-    return py::cast(wrap(core::current_stream(current_device()))).release().ptr();
+    return py::cast(wrap(core::innermost_stream(current_device()))).release().ptr();
 }
 
 // An event of ours as the only argument.
@@ -162,6 +162,7 @@ StreamObject::StreamObject(const core::StreamPtr& made, std::shared_ptr<void> ke
       owner(std::move(kept_alive)),
       stream(made) {
     made->set_abandoned(false);
+    made->set_closed(false);
 }
 
 namespace {
@@ -194,8 +195,11 @@ void StreamObject::close() {
         const std::lock_guard lock(owner_lock);
         kept_alive = owner;
     }
-    if (!kept_alive) {
-        if (const core::StreamPtr last = stream.get()) without_gil([&] { abandon(last); });
+    if (!kept_alive) {  // else it is another object that closes the stream
+        if (const core::StreamPtr last = stream.get()) {
+            last->set_closed(true);
+            without_gil([&] { abandon(last); });
+        }
     }
     stream.close();  // before the owner is taken: without an owner, another thread would abandon the stream
     const std::lock_guard lock(owner_lock);
@@ -414,7 +418,7 @@ True
         "current_stream",
         [] {
             const core::DevicePtr device = current_device();
-            return wrap(core::current_stream(device));
+            return wrap(core::innermost_stream(device));
         },
         R"(The current stream of this thread: the one of the innermost ``with`` on the current device, else the
 device's legacy default stream.

@@ -208,6 +208,17 @@ DevicePtr current_device() {
 }
 
 StreamPtr current_stream(const DevicePtr& device) {
+    StreamPtr stream = innermost_stream(device);
+    if (stream->closed()) [[unlikely]] {
+        throw std::invalid_argument("Stream is closed: stream #" + std::to_string(stream->id()) + " of " +
+                                    device->name() +
+                                    " was closed inside its `with` block and is still the current stream: "
+                                    "close it behind the block, or pass another one (stream=)");
+    }
+    return stream;
+}
+
+StreamPtr innermost_stream(const DevicePtr& device) {
     for (auto scope = thread_state.scopes.rbegin(); scope != thread_state.scopes.rend(); ++scope) {
         if (scope->stream && scope->entered == device) return scope->stream;
     }

@@ -38,8 +38,12 @@ std::vector<RuntimeAnswer> runtime_answers();
 DevicePtr current_device();
 // The same without a call of a runtime: null until this thread has asked for its current device.
 const DevicePtr* known_current_device() noexcept;
-// The innermost scope's stream on the device, else its legacy default stream.
+// The innermost scope's stream on the device, else its legacy default stream. Throws if the program has
+// closed that stream: work must not go to a stream that has been given up, and no other stream is the one
+// meant.
 StreamPtr current_stream(const DevicePtr& device);
+// The same without that check, to show which stream it is.
+StreamPtr innermost_stream(const DevicePtr& device);
 void set_current_device(const DevicePtr& device);
 void push_device(const DevicePtr& device);
 void push_stream(const StreamPtr& stream);

@@ -97,6 +97,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
     // True: no owner is left that could give it work.
     void set_abandoned(bool abandoned) { abandoned_.store(abandoned); }
     bool abandoned() const { return abandoned_.load(); }
+    // Did the program close it? A thread may still have it as its current stream.
+    void set_closed(bool closed) { closed_.store(closed, std::memory_order_relaxed); }
+    bool closed() const { return closed_.load(std::memory_order_relaxed); }
 
     // The object that represents this stream in another layer, so that it is found again.
     std::weak_ptr<void> wrapper;
@@ -118,7 +121,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     std::atomic<int> priority_{0};
     unsigned generation_;
     unsigned long long id_ = 0, serial_;
-    std::atomic<bool> abandoned_{false}, capturing_{false};
+    std::atomic<bool> abandoned_{false}, capturing_{false}, closed_{false};
     std::shared_ptr<Capture> capture_;  // guarded by one lock for all streams
     mutable CaptureGate gate_;
     mutable EnqueuedNotes enqueued_;
