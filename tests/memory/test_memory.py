@@ -384,6 +384,76 @@ def test_fill_out_of_range_is_refused(device):
     assert x.to_host().tolist() == [7] * 3
 
 
+# The largest number of each dtype, one that is rounded to it, and the least that is too large.
+LARGEST = {
+    "float16": (65504, 65519.0, 65520.0),
+    "bfloat16": (3.3895313892515355e38, 3.39e38, 3.4e38),
+    "float8_e4m3fn": (448, 464.0, 465.0),
+    "float8_e5m2": (57344, 61439.0, 61440.0),
+    "float8_e4m3": (240, 247.0, 248.0),
+    "float8_e4m3fnuz": (240, 247.0, 248.0),
+    "float4_e2m1fn": (6, 6.0, 7.0),
+    "int4": (7, 7, 8),
+}
+
+
+def narrow_dtype(name):
+    if name == "float16":
+        return np.dtype(name)
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    if not hasattr(ml_dtypes, name):
+        pytest.skip("this version of ml_dtypes lacks the dtype")
+    return np.dtype(getattr(ml_dtypes, name))
+
+
+@pytest.mark.parametrize("name", LARGEST)
+def test_a_number_that_a_narrow_dtype_cannot_hold_is_refused(device, name):
+    dtype = narrow_dtype(name)
+    largest, rounded, too_large = LARGEST[name]
+    x = cs.full(3, 1, dtype)
+    for value in (
+        too_large,
+        -too_large - 1,
+        float(too_large),
+        np.float64(too_large),
+        10**30,
+        10**400,
+        1 + 2j,
+    ):
+        if name == "bfloat16" and value == 10**30:
+            continue
+        with pytest.raises((OverflowError, TypeError), match=name):
+            x.fill(value)
+        with pytest.raises((OverflowError, TypeError), match=name):
+            cs.full(3, value, dtype)
+        with pytest.raises((OverflowError, TypeError), match=name):
+            cs.Graph().add_memset(x, value)
+    assert x.to_host().astype(float).tolist() == [1] * 3
+
+    for value in (largest, rounded):
+        x.fill(value)
+        np.testing.assert_allclose(x.to_host().astype(float), largest)
+
+
+@pytest.mark.parametrize("name", LARGEST)
+def test_infinity_and_nan_are_taken_by_the_dtypes_that_have_them(device, name):
+    dtype = narrow_dtype(name)
+    has_nan, has_infinity = (
+        name not in ("float4_e2m1fn", "int4"),
+        name in ("float16", "bfloat16", "float8_e5m2", "float8_e4m3"),
+    )
+    for value, is_there in (
+        (float("inf"), has_infinity),
+        (float("-inf"), has_infinity),
+        (float("nan"), has_nan),
+    ):
+        if is_there:
+            np.testing.assert_equal(cs.full(2, value, dtype).to_host().astype(float), [value] * 2)
+        else:
+            with pytest.raises((OverflowError, TypeError), match=name):
+                cs.full(2, value, dtype)
+
+
 # Page-locked arrays
 
 

@@ -2,6 +2,8 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "bindings/arrays/host_arrays.hpp"
 #include "bindings/interop/import.hpp"
@@ -98,7 +100,66 @@ NDArray to_host(const DeviceArray& self, const py::object& out, const StreamLike
     return NDArray(result);
 }
 
-// Converts a value to one element of the dtype. Throws if the dtype cannot hold the value.
+// NumPy warns of no conversion while this lives.
+class WithoutWarnings {
+  public:
+    WithoutWarnings() : state_(numpy().attr("errstate")(py::arg("all") = "ignore")) {
+        state_.attr("__enter__")();
+    }
+    WithoutWarnings(const WithoutWarnings&) = delete;
+    WithoutWarnings& operator=(const WithoutWarnings&) = delete;
+    ~WithoutWarnings() {
+        try {
+            state_.attr("__exit__")(py::none(), py::none(), py::none());
+        } catch (py::error_already_set& error) {
+            error.discard_as_unraisable("numpy.errstate");
+        }
+    }
+
+  private:
+    const py::object state_;
+};
+
+// A dtype of another package, such as ml_dtypes. NumPy knows the conversions, but neither that a value does
+// not fit, nor which kinds of numbers are alike.
+bool is_of_other_package(const py::dtype& dtype) {
+    return dtype.kind() == 'V' && !dtype.attr("type").is(numpy().attr("void"));
+}
+
+// Converts a number to one element of such a dtype.
+py::array element_of_other_package(const py::array& number, const py::dtype& dtype) {
+    const py::module_ np = numpy();
+    const auto text = [&](const std::string& reason) {
+        return "value: " + py::str(number).cast<std::string>() + " " + reason + " " + describe(dtype);
+    };
+    const bool integers = np.attr("can_cast")(dtype, "int64").cast<bool>();
+    const char kind = number.dtype().kind();
+    if (kind == 'c' || (integers && kind == 'f'))
+        throw core::WrongKind(text("(" + describe(number.dtype()) + ") is no"));
+    const auto converted = [&](const py::object& from) { return from.attr("astype")(dtype); };
+    const auto as_double = [](const py::object& from) {
+        return from.attr("astype")("float64").cast<double>();
+    };
+    const WithoutWarnings quiet;
+    const py::array element(converted(number));
+    const double wanted = as_double(number), stored = as_double(element);
+    bool fits = std::isfinite(wanted) ? std::isfinite(stored)
+                                      : (std::isnan(wanted) ? std::isnan(stored) : stored == wanted);
+    if (integers) {
+        fits = stored == wanted;
+    } else if (fits && std::isfinite(wanted)) {
+        // A type without infinities and NaN takes its last number for all beyond, also for an infinity.
+        const double infinity = std::numeric_limits<double>::infinity();
+        const double most = as_double(converted(np.attr("asarray")(infinity)));
+        const double least = as_double(converted(np.attr("asarray")(-infinity)));
+        if (std::isfinite(most)) fits = wanted <= most && wanted >= least;
+    }
+    if (!fits) throw std::overflow_error(text("does not fit"));
+    return element;
+}
+
+}  // namespace
+
 py::array one_element(const py::object& value, const py::dtype& dtype) {
     const py::module_ np = numpy();
     if (dtype.kind() == 'V' && (PyTuple_Check(value.ptr()) || PyBytes_Check(value.ptr()))) {
@@ -122,7 +183,8 @@ py::array one_element(const py::object& value, const py::dtype& dtype) {
     if (array.ndim() != 0) {
         throw core::WrongKind("value: takes one number, not an array of shape " + describe(shape_of(array)));
     }
-    const bool real = dtype.kind() == 'f' || dtype.kind() == 'c';
+    const bool other_package = is_of_other_package(dtype);
+    const bool real = dtype.kind() == 'f' || dtype.kind() == 'c' || other_package;
     const auto too_large = [&] {
         return std::overflow_error("value: " + py::str(value).cast<std::string>() + " is too large for " +
                                    describe(dtype));
@@ -139,15 +201,16 @@ py::array one_element(const py::object& value, const py::dtype& dtype) {
         throw core::WrongKind("value: " + py::repr(value).cast<std::string>() + " (" +
                               describe(array.dtype()) + ") is no " + describe(dtype));
     }
+    if (other_package) return element_of_other_package(array, dtype);
     if (!real) return py::array(array.attr("astype")(dtype));
-    const py::object quiet = np.attr("errstate")(py::arg("over") = "ignore");
-    quiet.attr("__enter__")();
+    const WithoutWarnings quiet;
     py::array element(array.attr("astype")(dtype));
-    quiet.attr("__exit__")(py::none(), py::none(), py::none());
     const auto finite = [&](const py::array& a) { return np.attr("isfinite")(a).cast<bool>(); };
     if (!finite(element) && finite(array)) throw too_large();
     return element;
 }
+
+namespace {
 
 void fill(const DeviceArray& self, const Scalar& value, const StreamLike& stream) {
     self.open();

@@ -98,10 +98,7 @@ GraphNodeParameters parse_memset(const DeviceArray& array, py::handle value, cor
         throw std::invalid_argument("array: is on " + array.device->name() + ", the graph on " +
                                     device.name());
     }
-    check_value(value);
-    const py::object element =
-        py::module_::import("numpy").attr("full")(py::make_tuple(), value, array.dtype);
-    const auto one = py::array(element);
+    const py::array one = one_element(py::reinterpret_borrow<py::object>(value), array.dtype);
     const auto* const bytes = static_cast<const unsigned char*>(one.data());
     auto size = static_cast<std::size_t>(array.dtype.itemsize());
     bool uniform = true;

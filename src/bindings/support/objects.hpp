@@ -132,6 +132,8 @@ void download(const DeviceArray& array, py::array& destination, const core::Stre
 // A new array on the host with the elements. Waits for the stream.
 py::array host_copy(const DeviceArray& array, const core::StreamPtr& stream);
 void copy_array(const DeviceArray& destination, const DeviceArray& source, const core::StreamPtr& stream);
+// Converts a value to one element of the dtype. Throws if the dtype cannot hold the value.
+py::array one_element(const py::object& value, const py::dtype& dtype);
 void fill_array(const DeviceArray& array, const py::array& element, const core::StreamPtr& stream);
 std::vector<py::ssize_t> shape_of(const py::array& array);
 std::vector<py::ssize_t> strides_of(const py::array& array);
