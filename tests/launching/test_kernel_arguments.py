@@ -183,6 +183,86 @@ def test_wrong_element_type_names_both(kernels):
     )
 
 
+NARROW = """
+#include <cuda_bf16.h>
+#include <cuda_fp8.h>
+__global__ void bf16(__nv_bfloat16* x, const __nv_bfloat16* y) { if (x) *x = *y; }
+__global__ void e4m3(__nv_fp8_e4m3* x, const __nv_fp8_e4m3* y) { if (x) *x = *y; }
+__global__ void e5m2(__nv_fp8_e5m2* x, const __nv_fp8_e5m2* y) { if (x) *x = *y; }
+"""
+NAMES = {"bf16": "bfloat16", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
+
+
+@pytest.mark.parametrize("kernel", NAMES)
+def test_pointer_to_a_narrow_type_takes_arrays_of_the_type_and_of_its_bits(device, kernel):
+    size = 2 if kernel == "bf16" else 1
+    launch = module(device, NARROW)[kernel][1, 1]
+    for dtype in (f"u{size}", f"i{size}"):
+        x, y = cs.zeros(1, dtype), cs.full(1, 7, dtype)
+        launch(x, y)
+        launch(None, None)
+        assert x.to_host().tolist() == [7]
+    for dtype in ("?", "i4", "f2", "f4", "f8", "c8", "u4", f"u{3 - size}", f"V{size}"):
+        x, y = cs.zeros(1, dtype), cs.zeros(1, f"u{size}")
+        with pytest.raises(
+            TypeError,
+            match=f"takes a DeviceArray of {NAMES[kernel]}, not .*uint{8 * size} that holds the bits",
+        ):
+            launch(x, y)
+        with pytest.raises(TypeError, match="parameter 'y'"):
+            launch(y, x)
+
+
+@pytest.mark.parametrize("kernel", NAMES)
+def test_pointer_to_a_narrow_type_takes_its_dtype_of_ml_dtypes_alone(device, kernel):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    launch = module(device, NARROW)[kernel][1, 1]
+    for name in ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"):
+        dtype = np.dtype(getattr(ml_dtypes, name))
+        x, y = cs.zeros(1, dtype), cs.full(1, 2, dtype)
+        if name == NAMES[kernel]:
+            launch(x, y)
+            assert x.to_host().astype(float).tolist() == [2]
+        else:
+            with pytest.raises(TypeError, match=rf"ml_dtypes\.{NAMES[kernel]}"):
+                launch(x, y)
+            assert x.to_host().astype(float).tolist() == [0]
+    with pytest.raises(TypeError, match="not a DeviceArray of bfloat16"):
+        module(device, SOURCE).is_null[1, 1](cs.zeros(1, np.int32), cs.zeros(1, ml_dtypes.bfloat16))
+
+
+def test_an_array_for_a_texture_is_told_to_make_one(device):
+    kernel = module(device, "__global__ void reads(cudaTextureObject_t t) {}").reads
+    array = cs.CudaArray((4, 4), np.float32)
+    with pytest.raises(TypeError, match=r"takes a Texture, a Surface, or .*pass cuscope\.Texture\(array\)"):
+        kernel[1, 1](array)
+    with pytest.raises(TypeError, match=r"takes a Texture, a Surface, or an integer .*not None"):
+        kernel[1, 1](None)
+
+
+@pytest.mark.parametrize("value", [-1, 1 << 64])
+def test_void_pointer_says_which_addresses_are_allowed(kernels, value):
+    with pytest.raises(OverflowError, match=rf"an address from 0 to {2**64 - 1}, or None .*not {value}"):
+        kernels.raw[1, 1](value, 1)
+
+
+PAIR = np.dtype([("x", "f4"), ("n", "i4")])
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (np.zeros(2, PAIR), r"takes 8 bytes, .*of 16 bytes: pass one of its 2 elements, such as array\[0\]"),
+        (np.zeros((), [("x", "f4"), ("n", "i1")]), "of 5 bytes: .*align=True"),
+        (np.zeros((), [("x", "f8"), ("n", "i4")]), "of 12 bytes: the dtype of 12 bytes needs the fields"),
+        (b"123", "takes 8 bytes, as bytes or .*not bytes of 3 bytes$"),
+    ],
+)
+def test_a_structure_of_another_size_says_why(kernels, value, said):
+    with pytest.raises(TypeError, match=said):
+        kernels.from_pair[1, 1](cs.zeros(1), value)
+
+
 def test_numpy_array_is_told_to_use_to_device(kernels):
     refused(
         kernels.copy[1, 1],

@@ -523,7 +523,7 @@ DeviceArray array_over(std::shared_ptr<core::DeviceMemory> memory, std::vector<p
             bytes,
             std::move(shape),
             dtype,
-            element_of(dtype)};
+            kernel_element_of(dtype)};
 }
 
 void bind_arrays(py::module_& m, Classes& classes) {

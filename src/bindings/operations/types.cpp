@@ -126,8 +126,16 @@ std::optional<ops::Type> type_of_dtype(const py::dtype& dtype) {
     return type;
 }
 
+core::ElementType kernel_element_of(const py::dtype& dtype) {
+    if (dtype.num() < first_foreign_dtype) return element_of(dtype);
+    const auto type = type_of_dtype(dtype);
+    if (!type) return {0, static_cast<std::size_t>(dtype.itemsize())};
+    const ElementRow& row = element_types[static_cast<std::size_t>(*type)];
+    return {row.kind, row.bytes};
+}
+
 std::optional<ops::Type> type_of_elements(const DeviceArray& array) {
-    if (array.element.known()) return type_with(array.element.kind, array.element.size);
+    if (array.element.in_numpy()) return type_with(array.element.kind, array.element.size);
     return type_of_dtype(array.dtype);
 }
 

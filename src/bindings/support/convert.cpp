@@ -41,6 +41,7 @@ void set_integer(core::Argument& argument, py::handle object) {
 
 void set_structured(core::Argument& argument, const py::dtype& dtype) {
     argument.structured = dtype.kind() == 'V';
+    argument.item_bytes = static_cast<std::size_t>(dtype.itemsize());
     argument.unaligned = argument.structured && !dtype.attr("isalignedstruct").cast<bool>();
 }
 
@@ -210,7 +211,7 @@ py::handle numpy_generic() {
 
 void set_host_array(core::Argument& argument, py::handle object, const core::Device& device) {
     const auto array = py::reinterpret_borrow<py::array>(object);
-    argument.element = element_of(array.dtype());
+    argument.element = kernel_element_of(array.dtype());
     set_structured(argument, array.dtype());
     argument.bytes = static_cast<std::size_t>(array.nbytes());
     argument.address = array.data();

@@ -175,6 +175,8 @@ py::dtype parse_dtype(py::handle dtype);
 // Throws if `value` cannot be an element of an array: None, text, and objects that NumPy does not know.
 void check_value(py::handle value);
 core::ElementType element_of(const py::dtype& dtype);
+// The same, also for the types of kernels that NumPy does not have itself, such as bfloat16.
+core::ElementType kernel_element_of(const py::dtype& dtype);
 std::size_t byte_count(const std::vector<py::ssize_t>& shape, const py::dtype& dtype);
 
 // Converts a Python object so that it can be checked against a kernel's parameter. The result refers to the

@@ -150,6 +150,18 @@ void check_reachable(const Slot& slot, const Argument& argument) {
                                 (same_runtime ? ": copy it, or see Device.enable_peer_access()" : ""));
 }
 
+// NumPy without ml_dtypes has no bfloat16 and no float8, so integers of the same size hold their bits.
+bool holds_bits_of(ElementType element, const Argument& argument) {
+    return !element.in_numpy() && argument.element.is_integer() && argument.element.size == element.size;
+}
+
+std::string how_to_convert(ElementType element) {
+    if (element.in_numpy()) return ": convert with .astype(numpy." + name(element) + ") before copying";
+    return ": convert with .astype(ml_dtypes." + name(element) +
+           ") before copying, or pass an array of uint" + std::to_string(8 * element.size) +
+           " that holds the bits";
+}
+
 const void* pack_pointer(const Slot& slot, const Argument& argument) {
     const ElementType element = slot.check.element;
     const bool reference = slot.check.parameter.type.find('&') != std::string::npos;
@@ -162,15 +174,17 @@ const void* pack_pointer(const Slot& slot, const Argument& argument) {
         slot.wrong_kind(allowed, argument, ": cuscope.to_device(array) copies it to the device");
     }
     const bool untyped = slot.check.parameter.type.find("void") != std::string::npos;
-    if (untyped && argument.kind == Argument::Kind::integer && !argument.negative && !argument.too_big) {
+    const std::string or_address =
+        untyped ? ", an address from 0 to 18446744073709551615, or None for a null pointer"
+                : " (or None for a null pointer)";
+    if (untyped && argument.kind == Argument::Kind::integer) {
+        if (argument.negative || argument.too_big) slot.out_of_range(allowed + or_address, argument);
         return reinterpret_cast<const void*>(static_cast<std::uintptr_t>(argument.integer));
     }
     check_open(slot, argument);
-    if (!is_array(argument)) slot.wrong_kind(allowed + " (or None for a null pointer)", argument);
-    if (element.known() && element != argument.element) {
-        slot.wrong_kind(allowed, argument,
-                        ": convert with .astype(numpy." + name(element) + ") before copying");
-    }
+    if (!is_array(argument)) slot.wrong_kind(allowed + or_address, argument);
+    if (element.known() && element != argument.element && !holds_bits_of(element, argument))
+        slot.wrong_kind(allowed, argument, how_to_convert(element));
     if (!argument.writeable && !slot.check.parameter.is_const) {
         throw std::invalid_argument(slot.where() +
                                     " is written by the kernel, but the array is read-only: "
@@ -208,8 +222,13 @@ std::string integer_range(ElementType type) {
     return "an integer from " + std::to_string(limits.least) + " to " + std::to_string(limits.most);
 }
 
-// A hint for an array that was passed where a number is expected.
+// A hint for an object that was passed where a number is expected.
 std::string where_the_number_is(const Argument& argument) {
+    if (std::string_view(argument.type_name).ends_with("CudaArray") ||
+        std::string_view(argument.type_name).ends_with("MipmappedArray")) {
+        return ": a kernel reads it through an object that says how: pass cuscope.Texture(array), or "
+               "cuscope.Surface(array) to write";
+    }
     if (argument.kind == Argument::Kind::device_array) {
         return ": a kernel takes numbers by value; array.to_host()[()] is that of an array without "
                "dimensions";
@@ -222,7 +241,10 @@ std::string where_the_number_is(const Argument& argument) {
 
 void pack_integer(const Slot& slot, const Argument& argument, ElementType type, void* out) {
     if (argument.kind != Argument::Kind::integer && argument.kind != Argument::Kind::boolean) {
-        slot.wrong_kind(integer_range(type), argument, where_the_number_is(argument));
+        // Compilers replace cudaTextureObject_t and cudaSurfaceObject_t by this type.
+        const bool handle = type == ElementType{'u', sizeof argument.integer};
+        slot.wrong_kind((handle ? "a Texture, a Surface, or " : "") + integer_range(type), argument,
+                        where_the_number_is(argument));
     }
     if (argument.too_big || !store_integer(type, argument.integer, argument.negative, out))
         slot.out_of_range(integer_range(type), argument);
@@ -334,6 +356,20 @@ bool pack_vector(const Slot& slot, const Argument& argument, void* out) {
     return true;
 }
 
+// The reason why a structure of another size came, as far as it can be told from the sizes.
+std::string about_size(const Argument& argument, std::size_t size) {
+    if (!argument.structured) return {};
+    if (!argument.contiguous) return ": its elements do not lie one after the other";
+    if (argument.item_bytes == size)
+        return ": pass one of its " + std::to_string(argument.bytes / size) + " elements, such as array[0]";
+    if (argument.unaligned && argument.item_bytes < size)
+        return ": its fields lie without gaps; numpy.dtype(..., align=True) places them as C++ does, if they "
+               "are "
+               "those of the C++ structure";
+    return ": the dtype of " + std::to_string(argument.item_bytes) +
+           " bytes needs the fields of the C++ structure, of the same types and in the same order";
+}
+
 // Packs a parameter of which only the size is known: a structure, or one of a kernel without a signature.
 void pack_opaque(const Slot& slot, const Argument& argument, std::size_t size, void* out) {
     check_open(slot, argument);
@@ -343,11 +379,8 @@ void pack_opaque(const Slot& slot, const Argument& argument, std::size_t size, v
                                                    argument.kind == Argument::Kind::pinned_array);
     if (argument.kind == Argument::Kind::bytes || structure) {
         if (argument.bytes != size || !argument.contiguous) {
-            slot.wrong_kind("bytes, or one element of a structured dtype, of " + bytes, argument,
-                            argument.unaligned
-                                ? ": its fields lie without gaps; numpy.dtype(..., align=True) "
-                                  "places them as C++ does"
-                                : "");
+            slot.wrong_kind(bytes + ", as bytes or as one element of a structured dtype", argument,
+                            about_size(argument, size));
         }
         std::memcpy(out, argument.address, size);
         return;
@@ -387,8 +420,11 @@ void pack_opaque(const Slot& slot, const Argument& argument, std::size_t size, v
         }
     }
     if (!is_number(argument) || !type.known() || type.size != size) {
+        const bool scalar = size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
         slot.wrong_kind(
-            "a value of " + bytes + " (an array, a NumPy scalar, bytes, one element of a structured dtype)",
+            "a value of " + bytes + " (" + (size == sizeof(void*) ? "an array, " : "") +
+                (scalar ? "a NumPy scalar, " : "") +
+                "bytes, or one element of a structured dtype with the fields of the C++ structure)",
             argument);
     }
     const ParameterCheck check{slot.check.parameter, type};

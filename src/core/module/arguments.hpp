@@ -44,9 +44,10 @@ struct Argument {
     const void* address = nullptr;
     std::size_t bytes = 0;
     bool writeable = true;
-    bool structured = false;  // has fields, as a structure does: an array, or a NumPy value in bytes
-    bool unaligned = false;   // structured: the fields are packed, without padding between them
-    bool contiguous = true;   // of a device array: each row is contiguous
+    bool structured = false;     // has fields, as a structure does: an array, or a NumPy value in bytes
+    bool unaligned = false;      // structured: the fields are packed, without padding between them
+    std::size_t item_bytes = 0;  // structured: of one element
+    bool contiguous = true;      // of a device array: each row is contiguous
     std::shared_ptr<Memory> memory;
     const char* type_name = "";  // as Python calls it
     std::string text;            // a too big integer in digits; how another value prints

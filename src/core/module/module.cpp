@@ -357,9 +357,7 @@ void Kernel::load_parameters(std::vector<Parameter> known) {
         for (std::size_t i = 0; i < sizes.size(); ++i) known[i].size = sizes[i];
     }
     for (Parameter& parameter : known) {
-        ElementType element = element_type(parameter.element);
-        // NumPy without ml_dtypes has no bfloat16, so a pointer to such a type takes arrays of any type.
-        if (parameter.kind == ParameterKind::pointer && !element.in_numpy()) element = {};
+        const ElementType element = element_type(parameter.element);
         VectorType vector;
         if (parameter.kind == ParameterKind::opaque) vector = vector_type(parameter.type);
         if (vector.bytes() != parameter.size) vector = {};

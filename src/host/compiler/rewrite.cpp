@@ -105,6 +105,10 @@ class Rewriter {
         if (!declarations_.has(declaration.begin, declaration.name_begin, "void") &&
             !declarations_.has(declaration.begin, declaration.name_begin, "auto"))
             return problem(declaration.name_begin, "a __global__ function must have a void return type");
+        if (takes_any_arguments(declaration.parameters))
+            return problem(declaration.name_begin,
+                           "a __global__ function cannot take any number of arguments (...): name each "
+                           "parameter, or make it a template with a parameter pack");
         if (declaration.body == no_token && !declaration.is_explicit_instantiation) return;
         if (declaration.body != no_token && partner(declaration.body) - declaration.body <= most_inlined) {
             for (std::size_t i = declaration.begin; i < head; ++i)
@@ -131,6 +135,14 @@ class Rewriter {
         }
         declare_launch_bounds(declaration, head, kernel);
         result_.kernels.push_back(std::move(kernel));
+    }
+
+    // Is the last parameter an ellipsis, as in printf? That of a pack, `T...`, stands behind its type.
+    bool takes_any_arguments(std::size_t open) const {
+        if (open == no_token || partner(open) == no_token) return false;
+        std::size_t i = partner(open);
+        while (i > open + 1 && tokens_[i - 1].text.find_first_not_of('.') == std::string_view::npos) --i;
+        return i < partner(open) && (i == open + 1 || is(i - 1, ","));
     }
 
     // The text in the parentheses at `open`, without default arguments and cuscope's keywords.
