@@ -263,6 +263,26 @@ def test_a_structure_of_another_size_says_why(kernels, value, said):
         kernels.from_pair[1, 1](cs.zeros(1), value)
 
 
+@pytest.mark.parametrize("part", ["empty", "slice", "pinned"])
+def test_an_empty_array_is_no_reference(kernels, part):
+    pair = cs.zeros(1, PAIR)
+    x = (
+        cs.zeros(4)[4:]
+        if part == "slice"
+        else cs.zeros(0)
+        if part == "empty"
+        else cs.pinned_empty(4, mapped=True)[:0]
+    )
+    with pytest.raises((ValueError, TypeError), match=r"'x'.*takes a DeviceArray of float32"):
+        kernels.add_to[1, 1](pair, x, 1)
+    if part != "pinned":
+        with pytest.raises(ValueError, match="one element or more, not an empty array"):
+            kernels.add_to[1, 1](pair, x, 1)
+    with pytest.raises(ValueError, match=r"'pair'.*not an empty array"):
+        kernels.add_to.launch(cs.zeros(0, PAIR), cs.zeros(1), 1, grid=1, block=1)
+    assert pair.to_host()["n"].tolist() == [0]
+
+
 def test_numpy_array_is_told_to_use_to_device(kernels):
     refused(
         kernels.copy[1, 1],

@@ -51,7 +51,7 @@ class FastArguments {
     bool pack_array(const core::Kernel& kernel, const core::ParameterCheck& check, PyObject* argument,
                     std::size_t i) {
         const auto* const array = exactly<DeviceArray>(argument);
-        if (array == nullptr || array->read_only) return false;
+        if (array == nullptr || array->read_only || array->bytes == 0) return false;  // empty: no reference
         Held<core::DeviceMemory> memory = array->memory.get();
         if (!memory) return false;
         if (check.element.known() && check.element != array->element) return false;

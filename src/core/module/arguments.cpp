@@ -185,6 +185,11 @@ const void* pack_pointer(const Slot& slot, const Argument& argument) {
     if (!is_array(argument)) slot.wrong_kind(allowed + or_address, argument);
     if (element.known() && element != argument.element && !holds_bits_of(element, argument))
         slot.wrong_kind(allowed, argument, how_to_convert(element));
+    if (reference && argument.bytes == 0) {
+        throw std::invalid_argument(slot.where() + " takes " + allowed +
+                                    " with one element or more, not an empty array: a reference names an "
+                                    "element of the device's memory");
+    }
     if (!argument.writeable && !slot.check.parameter.is_const) {
         throw std::invalid_argument(slot.where() +
                                     " is written by the kernel, but the array is read-only: "
