@@ -257,6 +257,31 @@ def test_a_pool_does_not_exceed_its_limit(device):
     assert pool.limit == 64 << 20
 
 
+@pytest.mark.parametrize("other", [np.int32, np.float16, np.uint8, np.dtype(">f4")])
+@pytest.mark.parametrize("side", ["host", "device"])
+def test_a_batch_does_not_copy_the_bits_of_another_dtype(device, other, side):
+    x = cs.full(4, 1, np.float32)
+    y = np.full(16 // np.dtype(other).itemsize, 5, other)
+    if side == "device":
+        if not y.dtype.isnative:
+            pytest.skip("device arrays have the order of the processor")
+        y = cs.to_device(y)
+    z = cs.zeros(4)
+    for pair in ((x, y), (y, x)):
+        with pytest.raises(
+            TypeError, match=r"copies: copy 1 is of dtype .*float32.*astype|copies: copy 1 .*to float32"
+        ):
+            cs.copy_batch([(z, x), pair])
+    cs.synchronize()
+
+    assert x.to_host().tolist() == [1] * 4
+    assert z.to_host().tolist() == [0] * 4
+    assert (np.asarray(y if side == "host" else y.to_host()) == 5).all()
+    cs.copy_batch([(x, np.full((2, 2), 3, np.float32))])
+    cs.synchronize()
+    assert x.to_host().tolist() == [3] * 4
+
+
 def test_an_array_outlives_its_pool(device):
     pool = cs.MemoryPool()
     x = pool.empty(1000)

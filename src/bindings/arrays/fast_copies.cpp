@@ -90,13 +90,15 @@ PyObject* fast_to_host(PyObject* self, const Arguments& arguments) {
     return host_copy(*array, on).release().ptr();
 }
 
-// One side of a copy in a batch. False: it is not so simple.
-bool set_side(PyObject* object, bool written, core::BatchSide* side, std::size_t* bytes) {
+// One side of a copy in a batch, and the dtype of its elements. False: it is not so simple.
+bool set_side(PyObject* object, bool written, core::BatchSide* side, std::size_t* bytes,
+              const PyObject** dtype) {
     if (const auto* const array = exactly<DeviceArray>(object)) {
         Held<core::DeviceMemory> memory = array->memory.get();
         if (!memory || !array->contiguous() || (written && array->read_only)) return false;
         *side = {array->pointer_in(*memory), memory};
         *bytes = array->bytes;
+        *dtype = array->dtype.ptr();
         return true;
     }
     const auto* const host = plain_array(object);
@@ -104,6 +106,7 @@ bool set_side(PyObject* object, bool written, core::BatchSide* side, std::size_t
     const auto array = py::reinterpret_borrow<py::array>(object);
     *side = {static_cast<std::byte*>(const_cast<void*>(array.data())), nullptr};
     *bytes = static_cast<std::size_t>(array.nbytes());
+    *dtype = host->descr;
     return true;
 }
 
@@ -123,9 +126,10 @@ PyObject* fast_copy_batch(PyObject*, const Arguments& arguments) {
         if (PyTuple_CheckExact(pair) == 0 || PyTuple_GET_SIZE(pair) != 2) return nullptr;
         core::BatchCopy& copy = batch[static_cast<std::size_t>(i)];
         std::size_t read = 0;
-        if (!set_side(PyTuple_GET_ITEM(pair, 0), true, &copy.to, &copy.bytes)) return nullptr;
-        if (!set_side(PyTuple_GET_ITEM(pair, 1), false, &copy.from, &read) || read != copy.bytes)
-            return nullptr;
+        const PyObject *dtype_to = nullptr, *dtype_from = nullptr;
+        if (!set_side(PyTuple_GET_ITEM(pair, 0), true, &copy.to, &copy.bytes, &dtype_to)) return nullptr;
+        if (!set_side(PyTuple_GET_ITEM(pair, 1), false, &copy.from, &read, &dtype_from)) return nullptr;
+        if (read != copy.bytes || dtype_to != dtype_from) return nullptr;
     }
     without_gil([&] {
         core::copy_batch(batch, on);

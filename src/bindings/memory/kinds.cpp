@@ -247,8 +247,9 @@ AddressAttributes pointer_attributes(const py::object& of, const DeviceLike& dev
 
 // ---- batches
 
+// `dtype` gets the dtype of the object's elements.
 core::BatchSide side_of(const py::object& object, bool written, const core::StreamPtr& stream,
-                        std::size_t* bytes) {
+                        std::size_t* bytes, py::dtype* dtype) {
     const bool ours = py::isinstance<DeviceArray>(object);
     const auto foreign = ours ? std::nullopt : foreign_array(object, stream);
     if (ours || foreign) {
@@ -258,6 +259,7 @@ core::BatchSide side_of(const py::object& object, bool written, const core::Stre
             throw std::invalid_argument("copies: a batch takes contiguous arrays: pass .copy() of the view");
         }
         *bytes = array.bytes;
+        *dtype = array.dtype;
         const std::shared_ptr<core::DeviceMemory> memory = array.open();
         return {array.pointer_in(*memory), memory};
     }
@@ -271,6 +273,7 @@ core::BatchSide side_of(const py::object& object, bool written, const core::Stre
             "copies: a batch takes C-contiguous arrays, and writeable ones as destinations");
     }
     *bytes = static_cast<std::size_t>(array.nbytes());
+    *dtype = array.dtype();
     return {static_cast<std::byte*>(const_cast<void*>(array.data())), nullptr};
 }
 
@@ -289,11 +292,19 @@ void copy_batch(const Pairs& copies, const StreamLike& stream) {
         const auto pair = py::reinterpret_borrow<py::sequence>(entry);
         core::BatchCopy copy;
         std::size_t to = 0, from = 0;
-        copy.to = side_of(pair[0], true, on, &to);
-        copy.from = side_of(pair[1], false, on, &from);
+        py::dtype dtype_to, dtype_from;
+        copy.to = side_of(pair[0], true, on, &to, &dtype_to);
+        copy.from = side_of(pair[1], false, on, &from, &dtype_from);
         if (to != from) {
             throw std::invalid_argument("copies: copy " + std::to_string(batch.size()) + " is of " +
                                         std::to_string(from) + " bytes to " + std::to_string(to));
+        }
+        if (!dtype_to.is(dtype_from) && !dtype_to.equal(dtype_from)) {
+            throw core::WrongKind("copies: copy " + std::to_string(batch.size()) + " is of dtype " +
+                                  describe(dtype_from) + " to " + describe(dtype_to) +
+                                  ", and a copy does not convert: both need the same dtype; convert on the "
+                                  "host with " +
+                                  astype(dtype_to));
         }
         copy.bytes = to;
         batch.push_back(std::move(copy));
@@ -389,10 +400,11 @@ array([7, 7], dtype=int32)
 )");
     m.def(
         "copy_batch", copy_batch, py::arg("copies"), py::kw_only(), py::arg("stream") = py::none(),
-        R"(Enqueue many copies in one call: pairs (destination, source) of contiguous arrays of equal size in bytes.
+        R"(Enqueue many copies in one call: pairs (destination, source) of contiguous arrays of one dtype and of equal size in bytes.
 
 The copies are not ordered among each other; later commands of the stream wait for all of them. You may change pageable
-sources as soon as this returns; it waits if a destination is pageable. See cudaMemcpyBatchAsync.
+sources as soon as this returns; it waits if a destination is pageable. Raises TypeError for
+different dtypes, ValueError for different sizes. See cudaMemcpyBatchAsync.
 
 >>> import numpy as np, cuscope as cs
 >>> a, b = cs.empty(2), cs.empty(3)
