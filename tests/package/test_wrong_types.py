@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import cuscope as cs
+from cuscope.tracing import Trace
 from support import module
 
 # Messages of pybind11 and CPython: they have names of private types, or names that no program has written.
@@ -144,6 +146,18 @@ def test_methods_and_properties_refuse_with_our_own_messages(device, kind):
     assert wrong == []
 
 
+EMPTY = "__global__ void nothing() {}"
+
+
+def trace_with(**changes: object) -> Trace:
+    return Trace.from_dict({**Trace.from_spans([{"name": "a", "start": 0, "end": 10}]).to_dict(), **changes})
+
+
+def trace_with_column(**columns: object) -> Trace:
+    spans = Trace.from_spans([{"name": "a", "start": 0, "end": 10}]).to_dict()["spans"]
+    return trace_with(spans={**spans, **columns})
+
+
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
@@ -152,6 +166,75 @@ def test_methods_and_properties_refuse_with_our_own_messages(device, kind):
         (lambda: cs.Device(3), TypeError, r"Device\(\).*not int.*Device\(device: str"),
         (lambda: cs.Stream(urgent=True), TypeError, r"Stream\(\).*urgent=bool"),
         (lambda: cs.copy_batch(3), TypeError, "copies: takes pairs .*not int"),
+        (
+            lambda: cs.Module(EMPTY, headers={"a.h": 3}),
+            TypeError,
+            r"headers: the text of 'a\.h' is a str, not int",
+        ),
+        (
+            lambda: cs.Module(EMPTY, headers={3: ""}),
+            TypeError,
+            "headers: the name of a header is a str, not int",
+        ),
+        (
+            lambda: cs.Module(EMPTY, headers=["a.h"]),
+            TypeError,
+            "headers: takes a dict of str to str.*not list",
+        ),
+        (lambda: cs.Module(EMPTY, include_paths="/tmp"), TypeError, r"include_paths: .*not str: \['/tmp'\]"),
+        (
+            lambda: cs.Module(EMPTY, include_paths=Path("/")),
+            TypeError,
+            "include_paths: takes a sequence of folders",
+        ),
+        (
+            lambda: cs.Module(EMPTY, include_paths=3),
+            TypeError,
+            "include_paths: takes a sequence of folders, not int",
+        ),
+        (lambda: cs.Module(EMPTY, include_paths=[3]), TypeError, "include_paths: .*a str or a path, not int"),
+        (lambda: cs.CudaArray(2**20), cs.CudaError, "up to 131072 elements along one axis"),
+        (lambda: cs.CudaArray((4, 2**20)), cs.CudaError, "131072 x 65536"),
+        (lambda: cs.MipmappedArray((4, 2**20)), cs.CudaError, "mipmapped arrays allow 32768"),
+        (
+            lambda: cs.zeros(4).copy_from(cs.zeros(4, "i4")),
+            TypeError,
+            r"pass source\.to_host\(\)\.astype\(numpy.float32\)",
+        ),
+        (
+            lambda: cs.zeros(4).copy_from(np.zeros(4)),
+            TypeError,
+            r"convert it: source\.astype\(numpy.float32\)",
+        ),
+        (
+            lambda: cs.zeros(4).copy_to(cs.zeros(4, "i4")),
+            TypeError,
+            "destination: .*pass an array of float32 to write to",
+        ),
+        (
+            lambda: cs.zeros(4).to_host(out=np.zeros(4)),
+            TypeError,
+            "out: .*pass an array of float32 to write to",
+        ),
+        (
+            lambda: Trace.from_dict(3),
+            TypeError,
+            "data: takes the dictionary that Trace.to_dict made, not int",
+        ),
+        (lambda: trace_with(spans=3), TypeError, "'spans' is a dictionary of columns, not int"),
+        (lambda: trace_with(streams=3), TypeError, "'streams' is a dictionary, not int"),
+        (lambda: trace_with(duration="x"), TypeError, "'duration' is a number of nanoseconds, not str"),
+        (lambda: trace_with_column(start=3), TypeError, "the column 'start' is a list, not int"),
+        (lambda: trace_with_column(start=["x"]), ValueError, "the column 'start': "),
+        (lambda: Trace.from_spans(3), TypeError, "rows: takes mappings, such as a list of dicts, not int"),
+        (lambda: Trace.from_spans({"name": "a"}), TypeError, "rows: takes mappings.*not dict"),
+        (
+            lambda: Trace.from_spans([3]),
+            TypeError,
+            "rows: row 0 is a mapping from columns to values, not int",
+        ),
+        (lambda: Trace.from_spans([{"start": "x"}]), ValueError, "rows: row 0 has start='x'"),
+        (lambda: Trace.from_spans([{}, {"cause": 5}]), ValueError, "cause=5; allowed are -1 .* the 2 rows"),
         (lambda: cs.asarray(None), TypeError, "object: takes an array.*not NoneType"),
         (lambda: cs.to_device(object()), TypeError, "source: takes an array.*not object"),
         (lambda: cs.to_device(["x"]), TypeError, "source: takes an array.*not list"),

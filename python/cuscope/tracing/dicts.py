@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,14 +28,26 @@ def to_dict(trace: Trace) -> dict[str, Any]:
 
 
 def from_dict(data: Mapping[str, Any]) -> Trace:
+    if not isinstance(data, Mapping):
+        raise TypeError(f"data: takes the dictionary that Trace.to_dict made, not {type(data).__name__}")
     data = {"notes": [], **data}  # cuscope 0.1 had none
     missing = [name for name in (*ATTRIBUTES, "spans") if name not in data]
     if missing:
         raise ValueError(f"the dictionary has no '{missing[0]}': it must be one that Trace.to_dict made")
     columns = data["spans"]
+    if not isinstance(columns, Mapping):
+        raise TypeError(f"data: 'spans' is a dictionary of columns, not {type(columns).__name__}")
     names = SPAN.names or ()
     if set(columns) != set(names):
         raise ValueError(f"the spans have the columns {', '.join(columns)}; they must be {', '.join(names)}")
+    for column in names:
+        if not isinstance(columns[column], Sequence):
+            raise TypeError(f"the column '{column}' is a list, not {type(columns[column]).__name__}")
+    for name in ("devices", "streams", "threads"):
+        if not isinstance(data[name], Mapping):
+            raise TypeError(f"data: '{name}' is a dictionary, not {type(data[name]).__name__}")
+    if not isinstance(data["duration"], (int, float)):
+        raise TypeError(f"data: 'duration' is a number of nanoseconds, not {type(data['duration']).__name__}")
     count = len(columns[names[0]])
     spans = np.zeros(count, SPAN)
     for column in names:
@@ -44,7 +56,10 @@ def from_dict(data: Mapping[str, Any]) -> Trace:
                 f"the column '{column}' has {len(columns[column])} spans, and '{names[0]}' {count}"
             )
         if count:
-            spans[column] = columns[column]
+            try:
+                spans[column] = columns[column]
+            except (TypeError, ValueError, OverflowError) as error:
+                raise type(error)(f"the column '{column}': {error}") from None
     for column in RELATIONS:
         if ((spans[column] < -1) | (spans[column] >= count)).any():
             raise ValueError(f"the column '{column}' has a row that is not in the table of {count} spans")

@@ -98,7 +98,12 @@ DEFAULTS: dict[str, Any] = {
 
 def spans_from_rows(rows: Iterable[Mapping[str, Any]]) -> np.ndarray:
     """A table from mappings with any of the columns, sorted. Relations are positions in ``rows``."""
+    if isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
+        raise TypeError(f"rows: takes mappings, such as a list of dicts, not {type(rows).__name__}")
     rows = list(rows)
+    for i, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise TypeError(f"rows: row {i} is a mapping from columns to values, not {type(row).__name__}")
     spans = np.zeros(len(rows), SPAN)
     for field, value in DEFAULTS.items():
         spans[field] = value
@@ -106,7 +111,16 @@ def spans_from_rows(rows: Iterable[Mapping[str, Any]]) -> np.ndarray:
         for field, value in row.items():
             if SPAN.names is None or field not in SPAN.names:
                 raise ValueError(f"a span has no column '{field}'; it has {', '.join(SPAN.names or ())}")
-            spans[field][i] = value
+            try:
+                spans[field][i] = value
+            except (TypeError, ValueError, OverflowError) as error:
+                raise type(error)(f"rows: row {i} has {field}={value!r}: {error}") from None
+    for field in RELATIONS:
+        outside = spans[field][(spans[field] < -1) | (spans[field] >= len(rows))]
+        if outside.size:
+            raise ValueError(
+                f"rows: {field}={outside[0]}; allowed are -1 for none, and positions of the {len(rows)} rows"
+            )
     return sort_spans(spans)
 
 

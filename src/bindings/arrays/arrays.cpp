@@ -15,11 +15,19 @@
 namespace cuscope::bindings {
 namespace {
 
+// The other array of a copy, and the way to get one of another dtype.
+constexpr const char* converted_on_host = ": convert it: source";
+constexpr const char* converted_from_device = ": device arrays do not convert: pass source.to_host()";
+
+// `conversion`: null for an array that is written.
 void check_match(const DeviceArray& array, const std::vector<py::ssize_t>& shape, const py::dtype& dtype,
-                 const char* what) {
+                 const char* what, const char* conversion) {
     if (!array.dtype.equal(dtype)) {
-        throw core::WrongKind(std::string(what) + ": has dtype " + describe(dtype) + ", the array " +
-                              describe(array.dtype) + ": convert with " + astype(array.dtype));
+        throw core::WrongKind(
+            std::string(what) + ": has dtype " + describe(dtype) + ", the array " + describe(array.dtype) +
+            (conversion != nullptr
+                 ? conversion + astype(array.dtype)
+                 : ": a copy does not convert: pass an array of " + describe(array.dtype) + " to write to"));
     }
     if (shape != array.shape) {
         throw std::invalid_argument(std::string(what) + ": has shape " + describe(shape) + ", the array " +
@@ -49,13 +57,13 @@ void copy_from(const DeviceArray& self, const HostOrDeviceArray& source, const S
     check_writeable(self, "the array");
     const core::StreamPtr on = stream_or_current(stream, self.device);
     const auto from_device = [&](const DeviceArray& other) {
-        check_match(self, other.shape, other.dtype, "source");
+        check_match(self, other.shape, other.dtype, "source", converted_from_device);
         copy_array(self, other, on);
     };
     if (py::isinstance<DeviceArray>(source)) return from_device(source.cast<const DeviceArray&>());
     if (const auto foreign = foreign_array(source, on)) return from_device(*foreign);
     const py::array array = source_of_copy(source, self.dtype);
-    check_match(self, shape_of(array), array.dtype(), "source");
+    check_match(self, shape_of(array), array.dtype(), "source", converted_on_host);
     upload(self, array, on);
 }
 
@@ -63,7 +71,7 @@ void copy_to(const DeviceArray& self, const py::object& destination, const Strea
     self.open();
     const core::StreamPtr on = stream_or_current(stream, self.device);
     const auto to_device = [&](const DeviceArray& other) {
-        check_match(self, other.shape, other.dtype, "destination");
+        check_match(self, other.shape, other.dtype, "destination", nullptr);
         check_writeable(other, "destination");
         copy_array(other, self, on);
     };
@@ -74,7 +82,7 @@ void copy_to(const DeviceArray& self, const py::object& destination, const Strea
                               Py_TYPE(destination.ptr())->tp_name);
     }
     py::array array(destination);
-    check_match(self, shape_of(array), array.dtype(), "destination");
+    check_match(self, shape_of(array), array.dtype(), "destination", nullptr);
     check_writeable(array, "destination");
     download(self, array, on);
 }
@@ -93,7 +101,7 @@ NDArray to_host(const DeviceArray& self, const py::object& out, const StreamLike
     }
     if (out.is_none()) return NDArray(host_copy(self, on));
     py::array result(out);
-    check_match(self, shape_of(result), result.dtype(), "out");
+    check_match(self, shape_of(result), result.dtype(), "out", nullptr);
     check_writeable(result, "out");
     download(self, result, on);
     without_gil([&] { on->synchronize(); });

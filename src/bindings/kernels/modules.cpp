@@ -11,8 +11,6 @@ namespace {
 
 using ModulePtr = std::shared_ptr<core::Module>;
 using Strings = std::vector<std::string>;
-using Paths = std::vector<PathLike>;
-using Headers = std::map<std::string, std::string>;
 
 std::string parse_text(py::handle text, const char* what) {
     if (PyUnicode_Check(text.ptr()) == 0) {
@@ -41,15 +39,54 @@ std::string path_string(const py::object& path) {
     return text.cast<std::string>();
 }
 
+Strings parse_paths(py::handle paths) {
+    const bool one = PyUnicode_Check(paths.ptr()) != 0 || py::hasattr(paths, "__fspath__");
+    if (one || PySequence_Check(paths.ptr()) == 0) {
+        throw core::WrongKind("include_paths: takes a sequence of folders, not " + kind_of(paths) +
+                              (one ? ": [" + py::repr(paths).cast<std::string>() + "]" : ""));
+    }
+    Strings parsed;
+    for (const py::handle path : paths) {
+        if (PyUnicode_Check(path.ptr()) == 0 && !py::hasattr(path, "__fspath__")) {
+            throw core::WrongKind("include_paths: takes folders, each a str or a path, not " + kind_of(path));
+        }
+        parsed.push_back(path_string(py::reinterpret_borrow<py::object>(path)));
+    }
+    return parsed;
+}
+
+// Sorted by their names, so that equal headers make equal keys of the cache.
+std::map<std::string, std::string> parse_headers(const py::object& headers) {
+    if (!py::hasattr(headers, "items")) {
+        throw core::WrongKind(
+            "headers: takes a dict of str to str, the name of each header and its text, not " +
+            kind_of(headers));
+    }
+    std::map<std::string, std::string> parsed;
+    for (const py::handle entry : py::tuple(headers.attr("items")())) {
+        const auto pair = py::reinterpret_borrow<py::sequence>(entry);
+        const py::object name = pair[0], text = pair[1];
+        if (PyUnicode_Check(name.ptr()) == 0)
+            throw core::WrongKind("headers: the name of a header is a str, not " + kind_of(name));
+        if (PyUnicode_Check(text.ptr()) == 0) {
+            throw core::WrongKind("headers: the text of " + py::repr(name).cast<std::string>() +
+                                  " is a str, not " + kind_of(text));
+        }
+        parsed[name.cast<std::string>()] = text.cast<std::string>();
+    }
+    return parsed;
+}
+
 CompileRequest request_of(std::string source, const Texts& name_expressions, const Texts& options,
-                          const Paths& include_paths, const Headers& headers, std::string file_name,
+                          Strings include_paths, const HeadersLike& headers, std::string file_name,
                           bool cache) {
     CompileRequest request;
     request.source = std::move(source);
     request.file_name = std::move(file_name);
     request.options = parse_texts(options, "options");
-    for (const PathLike& path : include_paths) request.include_paths.push_back(path_string(path));
-    request.headers.assign(headers.begin(), headers.end());
+    request.include_paths = std::move(include_paths);
+    const auto texts = parse_headers(headers);
+    request.headers.assign(texts.begin(), texts.end());
     request.name_expressions = parse_texts(name_expressions, "name_expressions");
     request.use_cache = cache;
     return request;
@@ -61,7 +98,7 @@ ModulePtr compile(const CompileRequest& request, const DeviceLike& device) {
 }
 
 ModulePtr from_file(const PathLike& file, const Texts& name_expressions, const Texts& options,
-                    const Paths& include_paths, const Headers& headers, bool cache,
+                    const PathsLike& include_paths, const HeadersLike& headers, bool cache,
                     const DeviceLike& device) {
     const std::filesystem::path path = path_string(file);
     if (std::error_code none; std::filesystem::is_directory(path, none)) {
@@ -75,11 +112,11 @@ ModulePtr from_file(const PathLike& file, const Texts& name_expressions, const T
             without_gil([&] { return core::Module::load(on, std::move(bytes), path.string()); }));
     }
     const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
-    Paths paths{PathLike(py::str(folder))};  // searched first, as by #include "..."
-    paths.insert(paths.end(), include_paths.begin(), include_paths.end());
-    return compile(
-        request_of(std::move(bytes), name_expressions, options, paths, headers, path.string(), cache),
-        device);
+    Strings paths = parse_paths(include_paths);
+    paths.insert(paths.begin(), folder);  // searched first, as by #include "..."
+    return compile(request_of(std::move(bytes), name_expressions, options, std::move(paths), headers,
+                              path.string(), cache),
+                   device);
 }
 
 std::shared_ptr<core::Kernel> kernel(const core::Module& self, const std::string& name, PyObject* error) {
@@ -139,10 +176,10 @@ Examples
 ('set<float>',)
 )")
         .def(py::init([](const Text& source, const Texts& name_expressions, const Texts& options,
-                         const Paths& include_paths, const Headers& headers, const std::string& file_name,
-                         bool cache, const DeviceLike& device) {
+                         const PathsLike& include_paths, const HeadersLike& headers,
+                         const std::string& file_name, bool cache, const DeviceLike& device) {
                  return compile(request_of(parse_text(source, "source"), name_expressions, options,
-                                           include_paths, headers, file_name, cache),
+                                           parse_paths(include_paths), headers, file_name, cache),
                                 device);
              }),
              py::arg("source"), py::kw_only(), py::arg("name_expressions") = py::tuple(),

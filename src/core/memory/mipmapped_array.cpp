@@ -17,6 +17,8 @@ std::shared_ptr<MipmappedMemory> MipmappedMemory::allocate(const DevicePtr& devi
     MipmappedArrayHandle handle = nullptr;
     const Status status = device->allocate(
         [&] { return runtime.malloc_mipmapped_array(&handle, &format, extent, levels, flags); });
+    if (status == Status::invalid_value)
+        device->fail(status, "cudaMallocMipmappedArray", {}, allowed_extents);
     device->check(status, "cudaMallocMipmappedArray");
     std::size_t bytes = static_cast<std::size_t>(format.x + format.y + format.z + format.w) / 8;
     for (const std::size_t axis : {extent.width, extent.height, extent.depth})

@@ -28,7 +28,9 @@ std::shared_ptr<ArrayMemory> ArrayMemory::allocate(const DevicePtr& device, cons
         return volume ? runtime.malloc_3d_array(&handle, &format, extent, flags)
                       : runtime.malloc_array(&handle, &format, extent.width, extent.height, flags);
     });
-    device->check(status, volume ? "cudaMalloc3DArray" : "cudaMallocArray");
+    const char* const call = volume ? "cudaMalloc3DArray" : "cudaMallocArray";
+    if (status == Status::invalid_value) device->fail(status, call, {}, allowed_extents);
+    device->check(status, call);
     return std::make_shared<ArrayMemory>(device, handle, format, extent);
 }
 

@@ -9,6 +9,12 @@
 
 namespace cuscope::core {
 
+// A hint for arrays that a runtime refuses: the limits of devices of compute capability 6.0 and newer.
+inline constexpr const char* allowed_extents =
+    "Allowed are up to 131072 elements along one axis, 131072 x 65536 (width x height) of two, and 16384 "
+    "along "
+    "each of three. Layered, cubemap and mipmapped arrays allow 32768 along an axis, and 2048 layers.";
+
 class ArrayMemory final : public Memory {
   public:
     // The extent is in elements. Height and depth are 0 if the array has fewer axes.

@@ -43,8 +43,10 @@ bool fits_array(const Extent& extent, unsigned flags) {
 }
 
 std::string describe(const Extent& extent, unsigned flags) {
-    return std::to_string(extent.width) + " x " + std::to_string(extent.height) + " x " +
-           std::to_string(extent.depth) + " elements, flags " + std::to_string(flags);
+    std::string text = std::to_string(extent.width);
+    if (extent.height > 0 || extent.depth > 0) text += " x " + std::to_string(extent.height);
+    if (extent.depth > 0) text += " x " + std::to_string(extent.depth);
+    return text + " elements" + (flags != 0 ? ", flags " + std::to_string(flags) : "");
 }
 
 }  // namespace cuscope::host
