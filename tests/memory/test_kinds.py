@@ -282,6 +282,15 @@ def test_a_batch_does_not_copy_the_bits_of_another_dtype(device, other, side):
     assert x.to_host().tolist() == [3] * 4
 
 
+def test_the_default_pool_cannot_be_closed(device):
+    default = device.memory_pool
+    with pytest.raises(ValueError, match=f"default pool of {device.name} cannot be closed"):
+        default.close()
+
+    assert not default.closed
+    assert default.empty(4).size == 4
+
+
 def test_an_array_outlives_its_pool(device):
     pool = cs.MemoryPool()
     x = pool.empty(1000)

@@ -87,7 +87,8 @@ def test_blocks_is_a_whole_number(kernels):
 def test_some_blocks_of_a_kernel_with_variables_are_refused(variable):
     x = cs.zeros(64, np.int32)
 
-    with pytest.raises(cs.CudaError, match="__device__ variables or clusters are counted all"):
+    # The kernel itself may use none of the variables.
+    with pytest.raises(cs.CudaError, match=r"the module has __device__ variables.*leave out blocks="):
         variable.add_up.profile(x, grid=2, block=32, blocks=1)
 
 

@@ -207,8 +207,16 @@ True
             "is_default", [](const MemoryPool& self) { return self.open()->is_default(); },
             "Is it the device's own pool, which cannot be destroyed?")
         .def(
-            "close", [](MemoryPool& self) { self.pool.reset(); },
-            R"(Give up the pool. It is destroyed with its last array. Closing twice is no error. See cudaMemPoolDestroy.
+            "close",
+            [](MemoryPool& self) {
+                if (const PoolPtr pool = self.pool.get(); pool && pool->is_default())
+                    throw std::invalid_argument("the default pool of " + self.device->name() +
+                                                " cannot be closed: it belongs to its device");
+                self.pool.reset();
+            },
+            R"(Give up the pool. It is destroyed with its last array. Closing twice is no error.
+
+Raises ValueError for a device's default pool. See cudaMemPoolDestroy.
 
 >>> import cuscope as cs
 >>> pool = cs.MemoryPool()

@@ -233,7 +233,7 @@ KernelTime Kernel::explain_time(LaunchConfig config, const StreamPtr& stream,
             " does not come from counts: cuscope takes the bytes of the arguments if CUSCOPE_KERNEL_TIME is "
             "'bytes', if the compiler is older than GCC 12 or Clang 14, and for kernels that read clocks, "
             "use "
-            "clusters, or have __device__ variables");
+            "clusters, or are of a module with __device__ variables, which they may change");
     }
     return time;
 }

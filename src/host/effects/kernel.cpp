@@ -200,8 +200,11 @@ Status set_counting(const MemoryRegistry& memory, const LaunchConfig& config, co
     if (config.profiled) {
         if (!whole && (may_change_variables(*loaded.image) || request.resolved_cluster != Dim3{1, 1, 1}))
             return fail(Status::invalid_value,
-                        "the blocks of a kernel with __device__ variables or clusters are counted all "
-                        "or not at all");
+                        request.resolved_cluster != Dim3{1, 1, 1}
+                            ? "a launch with clusters counts all its blocks or none: leave out blocks="
+                            : "the module has __device__ variables, which this kernel may change, so that "
+                              "some blocks cannot run a second time to be counted: leave out blocks=, or put "
+                              "the kernel into a module without such variables");
         counting->profile = std::make_shared<simt::LineProfile>(image);
         counting->profile->prepare(*counting);
         launch.sampling = std::make_shared<simt::Sampling>(image, kernel, counting, blocks,
