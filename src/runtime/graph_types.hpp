@@ -3,8 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <utility>
 #include <variant>
 
 #include "runtime/launch_types.hpp"
@@ -27,22 +25,32 @@ enum class CaptureMode : int { global = 0, thread_local_ = 1, relaxed = 2 };
 // cudaStreamCaptureStatus
 enum class CaptureStatus : int { none = 0, active = 1, invalidated = 2 };
 
+// The types of nodes. X(name, number, structure of the parameters, name in Python, name in the drawings that
+// CUDA writes). From this table come the enumeration, the variant of the parameters, the names, and the
+// functions that make nodes of simulated devices.
+#define CUSCOPE_GRAPH_NODE_TYPES(X)                                                                         \
+    X(kernel, 0, KernelNodeParameters, "kernel", "KERNEL")                                                  \
+    X(memcpy, 1, MemcpyNodeParameters, "copy", "MEMCPY")                                                    \
+    X(memset, 2, MemsetNodeParameters, "memset", "MEMSET")                                                  \
+    X(host, 3, HostNodeParameters, "host", "HOST")                                                          \
+    X(graph, 4, ChildGraphNodeParameters, "child", "GRAPH")                                                 \
+    X(empty, 5, EmptyNodeParameters, "empty", "EMPTY")                                                      \
+    X(wait_event, 6, EventWaitNodeParameters, "event_wait", "EVENT_WAIT")                                   \
+    X(event_record, 7, EventRecordNodeParameters, "event_record", "EVENT_RECORD")                           \
+    X(external_semaphore_signal, 8, SemaphoreSignalNodeParameters, "external_semaphore_signal",             \
+      "EXT_SEMAS_SIGNAL")                                                                                   \
+    X(external_semaphore_wait, 9, SemaphoreWaitNodeParameters, "external_semaphore_wait", "EXT_SEMAS_WAIT") \
+    X(mem_alloc, 10, AllocNodeParameters, "alloc", "MEM_ALLOC")                                             \
+    X(mem_free, 11, FreeNodeParameters, "free", "MEM_FREE")                                                 \
+    /* the driver's: the library has no number for it */                                                    \
+    X(batch_mem_op, 12, BatchMemOpNodeParameters, "batch_mem_op", "BATCH_MEM_OP")                           \
+    X(conditional, 13, ConditionalNodeParameters, "conditional", "CONDITIONAL")
+
 // cudaGraphNodeType
 enum class GraphNodeType : int {
-    kernel = 0,
-    memcpy = 1,
-    memset = 2,
-    host = 3,
-    graph = 4,
-    empty = 5,
-    wait_event = 6,
-    event_record = 7,
-    external_semaphore_signal = 8,
-    external_semaphore_wait = 9,
-    mem_alloc = 10,
-    mem_free = 11,
-    batch_mem_op = 12,  // the driver's: the library has no number for it
-    conditional = 13,
+#define CUSCOPE_ROW(name, number, ...) name = (number),
+    CUSCOPE_GRAPH_NODE_TYPES(CUSCOPE_ROW)
+#undef CUSCOPE_ROW
 };
 
 // cudaGraphDependencyType, and the ports of kernel nodes
@@ -58,7 +66,15 @@ struct GraphEdgeData {
     bool operator==(const GraphEdgeData&) const = default;
 };
 
+// Memory that a node writes: rows of bytes, `pitch` bytes apart.
+struct MemoryRows {
+    void* pointer;
+    std::size_t pitch, width, count;
+};
+
 // Each type of node has its own struct of parameters below, which says in `node_type` for which type it is.
+// If its members are plain values, each_member() tells Python's names for them; if the node writes memory,
+// written() tells which.
 
 // cudaKernelNodeParams, with arguments as in launch_kernel. Attributes are set one by one, by
 // graph_kernel_node_set_attribute. Only a simulation reads the last three members, as in LaunchConfig.
@@ -84,6 +100,16 @@ struct MemsetNodeParameters {
     unsigned value = 0;
     unsigned element_bytes = 1;
     std::size_t width = 0, height = 1;
+
+    void each_member(auto take) {
+        take("pointer", pointer);
+        take("value", value);
+        take("element_bytes", element_bytes);
+        take("width", width);
+        take("height", height);
+        take("pitch", pitch);
+    }
+    MemoryRows written() const { return {pointer, pitch, width * element_bytes, height}; }
 };
 
 // cudaHostNodeParams
@@ -107,12 +133,14 @@ struct EmptyNodeParameters {
 struct EventWaitNodeParameters {
     static constexpr GraphNodeType node_type = GraphNodeType::wait_event;
     EventHandle event = nullptr;
+    void each_member(auto take) { take("event", event); }
 };
 
 // cudaEventRecordNodeParams
 struct EventRecordNodeParameters {
     static constexpr GraphNodeType node_type = GraphNodeType::event_record;
     EventHandle event = nullptr;
+    void each_member(auto take) { take("event", event); }
 };
 
 struct SemaphoreSignalNodeParameters : ExternalSemaphoreNodeParameters {
@@ -131,12 +159,19 @@ struct AllocNodeParameters {
     std::size_t access_count = 0;
     std::size_t bytes = 0;
     void* pointer = nullptr;  // out
+
+    void each_member(auto take) {
+        take("pointer", pointer);
+        take("nbytes", bytes);
+    }
+    MemoryRows written() const { return {pointer, bytes, bytes, 1}; }
 };
 
 // cudaMemFreeNodeParams
 struct FreeNodeParameters {
     static constexpr GraphNodeType node_type = GraphNodeType::mem_free;
     void* pointer = nullptr;
+    void each_member(auto take) { take("pointer", pointer); }
 };
 
 // CUDA_BATCH_MEM_OP_NODE_PARAMS, in the current context
@@ -164,43 +199,27 @@ struct UnknownNodeParameters {
     GraphNodeType node_type = static_cast<GraphNodeType>(-1);
 };
 
-// cudaGraphNodeParams. The alternatives stand in the order of the types' numbers. Code that has to treat
-// every type visits this with `overloads`: a type that the code forgets does not compile.
-using GraphNodeParameters =
-    std::variant<KernelNodeParameters, MemcpyNodeParameters, MemsetNodeParameters, HostNodeParameters,
-                 ChildGraphNodeParameters, EmptyNodeParameters, EventWaitNodeParameters,
-                 EventRecordNodeParameters, SemaphoreSignalNodeParameters, SemaphoreWaitNodeParameters,
-                 AllocNodeParameters, FreeNodeParameters, BatchMemOpNodeParameters, ConditionalNodeParameters,
-                 UnknownNodeParameters>;
+// cudaGraphNodeParams. Code that has to treat every type visits this with `overloads`: a type that the code
+// forgets does not compile.
+#define CUSCOPE_ROW(name, number, parameters, ...) parameters,
+using GraphNodeParameters = std::variant<CUSCOPE_GRAPH_NODE_TYPES(CUSCOPE_ROW) UnknownNodeParameters>;
+#undef CUSCOPE_ROW
 
-// The names of the types: ours, and the names in the drawings that CUDA writes.
+// The names of a type: ours, and the name in the drawings that CUDA writes.
 struct GraphNodeNames {
     const char *name, *drawn;
 };
 
-inline constexpr GraphNodeNames graph_node_names[] = {
-    {"kernel", "KERNEL"},
-    {"copy", "MEMCPY"},
-    {"memset", "MEMSET"},
-    {"host", "HOST"},
-    {"child", "GRAPH"},
-    {"empty", "EMPTY"},
-    {"event_wait", "EVENT_WAIT"},
-    {"event_record", "EVENT_RECORD"},
-    {"external_semaphore_signal", "EXT_SEMAS_SIGNAL"},
-    {"external_semaphore_wait", "EXT_SEMAS_WAIT"},
-    {"alloc", "MEM_ALLOC"},
-    {"free", "MEM_FREE"},
-    {"batch_mem_op", "BATCH_MEM_OP"},
-    {"conditional", "CONDITIONAL"},
-    {"unknown", "UNKNOWN"},
-};
-static_assert(std::size(graph_node_names) == std::variant_size_v<GraphNodeParameters>);
-
-constexpr const GraphNodeNames& names_of(GraphNodeType type) {
-    constexpr std::size_t unknown = std::size(graph_node_names) - 1;
-    const auto number = static_cast<std::size_t>(type);
-    return graph_node_names[number < unknown ? number : unknown];
+constexpr GraphNodeNames names_of(GraphNodeType type) {
+    switch (type) {
+#define CUSCOPE_ROW(name, number, parameters, ...)                   \
+    case GraphNodeType::name:                                        \
+        static_assert(parameters::node_type == GraphNodeType::name); \
+        return {__VA_ARGS__};
+        CUSCOPE_GRAPH_NODE_TYPES(CUSCOPE_ROW)
+#undef CUSCOPE_ROW
+    }
+    return {"unknown", "UNKNOWN"};
 }
 
 constexpr const char* name_of(GraphNodeType type) { return names_of(type).name; }
@@ -211,17 +230,14 @@ inline GraphNodeType type_of(const GraphNodeParameters& parameters) {
 
 // Parameters of the type of this number, all of them as they are by default.
 inline GraphNodeParameters parameters_of_type(GraphNodeType type) {
-    GraphNodeParameters made = UnknownNodeParameters{type};
-    const auto try_type = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
-        using Parameters = std::variant_alternative_t<i, GraphNodeParameters>;
-        static_assert(static_cast<std::size_t>(Parameters::node_type) == i, "in the order of the numbers");
-        if (type == Parameters::node_type) made.emplace<i>();
-    };
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
-        (try_type(std::integral_constant<std::size_t, i>{}), ...);
+    switch (type) {
+#define CUSCOPE_ROW(name, number, parameters, ...) \
+    case GraphNodeType::name:                      \
+        return parameters{};
+        CUSCOPE_GRAPH_NODE_TYPES(CUSCOPE_ROW)
+#undef CUSCOPE_ROW
     }
-    (std::make_index_sequence<std::variant_size_v<GraphNodeParameters> - 1>{});
-    return made;
+    return UnknownNodeParameters{type};
 }
 
 // cudaGraphInstantiateResult

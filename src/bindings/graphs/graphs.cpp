@@ -52,26 +52,11 @@ AnswerDict params(const Node& self) {
                        values["extent"] = py::make_tuple(p.extent.width, p.extent.height, p.extent.depth);
                        values["kind"] = kinds[std::clamp(static_cast<int>(p.kind), 0, 4)];
                    },
-                   [&](const MemsetNodeParameters& p) {
-                       values["pointer"] = address(p.pointer);
-                       values["value"] = p.value;
-                       values["element_bytes"] = p.element_bytes;
-                       values["width"] = p.width;
-                       values["height"] = p.height;
-                       values["pitch"] = p.pitch;
-                   },
                    [&](const HostNodeParameters&) {},
                    [&](const ChildGraphNodeParameters&) {},
                    [&](const EmptyNodeParameters&) {},
-                   [&](const EventWaitNodeParameters& p) { values["event"] = address(p.event); },
-                   [&](const EventRecordNodeParameters& p) { values["event"] = address(p.event); },
                    [&](const SemaphoreSignalNodeParameters& p) { semaphores(p); },
                    [&](const SemaphoreWaitNodeParameters& p) { semaphores(p); },
-                   [&](const AllocNodeParameters& p) {
-                       values["pointer"] = address(p.pointer);
-                       values["nbytes"] = p.bytes;
-                   },
-                   [&](const FreeNodeParameters& p) { values["pointer"] = address(p.pointer); },
                    [&](const BatchMemOpNodeParameters& p) { values["operations"] = operations_of(p); },
                    [&](const ConditionalNodeParameters& p) {
                        static constexpr const char* kinds[] = {"if", "while", "switch"};
@@ -79,6 +64,15 @@ AnswerDict params(const Node& self) {
                        values["handle"] = p.handle;
                    },
                    [&](const UnknownNodeParameters&) {},
+                   [&](auto p) {
+                       p.each_member([&]<class Value>(const char* name, const Value& value) {
+                           if constexpr (std::is_pointer_v<Value>) {
+                               values[name] = address(value);
+                           } else {
+                               values[name] = value;
+                           }
+                       });
+                   },
                },
                self.parameters());
     return AnswerDict(values);

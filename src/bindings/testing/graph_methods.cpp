@@ -87,7 +87,6 @@ struct Parameters {
             return values.contains(key) ? values[key].cast<decltype(otherwise)>() : otherwise;
         };
         const auto address = [&](const char* key) { return as_pointer<void*>(get(key, Address{0})); };
-        const auto event = [&] { return static_cast<EventHandle>(address("event")); };
         const size_t bytes = get("bytes", size_t{0});
         made = parameters_of_type(static_cast<GraphNodeType>(get("type", 5)));
         std::visit(
@@ -107,10 +106,6 @@ struct Parameters {
                     p.extent = {bytes, 1, 1};
                     p.kind = static_cast<MemcpyKind>(get("kind", 4));
                 },
-                [&](MemsetNodeParameters& p) {
-                    p = {address("pointer"),       get("pitch", size_t{0}), get("value", 0U),
-                         get("element_bytes", 1U), get("width", size_t{0}), get("height", size_t{1})};
-                },
                 [&](HostNodeParameters& p) {
                     if (!values.contains("function")) return;
                     // The reference is never dropped: the process of a test ends soon.
@@ -119,12 +114,9 @@ struct Parameters {
                 },
                 [&](ChildGraphNodeParameters& p) { p.graph = static_cast<GraphHandle>(address("graph")); },
                 [&](EmptyNodeParameters&) {},
-                [&](EventWaitNodeParameters& p) { p.event = event(); },
-                [&](EventRecordNodeParameters& p) { p.event = event(); },
                 [&](SemaphoreSignalNodeParameters&) {},
                 [&](SemaphoreWaitNodeParameters&) {},
                 [&](AllocNodeParameters& p) { p.bytes = bytes; },
-                [&](FreeNodeParameters& p) { p.pointer = address("pointer"); },
                 [&](BatchMemOpNodeParameters& p) {
                     operations = operations_of(get("operations", Operations{}));
                     p = {or_null(operations), static_cast<unsigned>(operations.size()), get("flags", 0U)};
@@ -135,6 +127,15 @@ struct Parameters {
                     p.size = get("size", 1U);
                 },
                 [&](UnknownNodeParameters&) {},
+                [&](auto& p) {
+                    p.each_member([&]<class Value>(const char* name, Value& value) {
+                        if constexpr (std::is_pointer_v<Value>) {
+                            value = as_pointer<Value>(get(name, Address{0}));
+                        } else {
+                            value = get(name, value);
+                        }
+                    });
+                },
             },
             made);
     }

@@ -38,23 +38,11 @@ struct GraphNode {
         bool now;  // the simulation has come to this node: it is enqueued at the present time
     };
 
-    // A function for each type of parameters. A type without a function does not compile. The classes of
-    // nodes stand in nodes/.
+    // A function for each type of parameters. They and the classes of nodes stand in nodes/.
     using Made = std::unique_ptr<GraphNode>;
-    static Made make(const KernelNodeParameters&);
-    static Made make(const MemcpyNodeParameters&);
-    static Made make(const MemsetNodeParameters&);
-    static Made make(const HostNodeParameters&);
-    static Made make(const ChildGraphNodeParameters&);
-    static Made make(const EmptyNodeParameters&);
-    static Made make(const EventWaitNodeParameters&);
-    static Made make(const EventRecordNodeParameters&);
-    static Made make(const SemaphoreSignalNodeParameters&);
-    static Made make(const SemaphoreWaitNodeParameters&);
-    static Made make(const AllocNodeParameters&);
-    static Made make(const FreeNodeParameters&);
-    static Made make(const BatchMemOpNodeParameters&);
-    static Made make(const ConditionalNodeParameters&);
+#define CUSCOPE_ROW(name, number, parameters, ...) static Made make(const parameters&);
+    CUSCOPE_GRAPH_NODE_TYPES(CUSCOPE_ROW)
+#undef CUSCOPE_ROW
     // Null for a type that the contract does not know. The parameters say the type, and are not taken over.
     static Made make_for(const GraphNodeParameters& parameters);
 

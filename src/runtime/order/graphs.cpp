@@ -24,6 +24,10 @@ void note_uses(GraphPart& part) {
         for (const Access& access : kernel.by_signature) note(access);
 }
 
+void add_written(std::vector<Access>& accesses, const MemoryRows& rows) {
+    add_rows(accesses, rows.pointer, rows.pitch, rows.width, rows.count, Role::write);
+}
+
 void flag_accesses(std::vector<Access>& accesses, const MemoryOperation* operations, unsigned count) {
     for (unsigned i = 0; i < count; ++i) {
         if (!operations[i].writes() && !operations[i].waits()) continue;
@@ -51,11 +55,6 @@ GraphPart Graphs::part_of(const GraphNodeParameters& parameters) {
                              part.what = std::move(work.what);
                              part.accesses = std::move(work.accesses);
                          },
-                         [&](const MemsetNodeParameters& set) {
-                             part.what = "the memset";
-                             add_rows(part.accesses, set.pointer, set.pitch, set.width * set.element_bytes,
-                                      set.height, Role::write);
-                         },
                          [&](const HostNodeParameters& host) {
                              part.what = "the host function";
                              part.host_data = host_function_key(host.function, host.data);
@@ -63,7 +62,7 @@ GraphPart Graphs::part_of(const GraphNodeParameters& parameters) {
                          [&](const ChildGraphNodeParameters& child) { part.child = shape_of(child.graph); },
                          [&](const AllocNodeParameters& made) {
                              part.what = "the allocation";
-                             add_rows(part.accesses, made.pointer, made.bytes, made.bytes, 1, Role::write);
+                             add_written(part.accesses, made.written());
                          },
                          [&](const BatchMemOpNodeParameters& batch) {
                              flag_accesses(part.accesses, batch.operations, batch.count);
@@ -74,7 +73,13 @@ GraphPart Graphs::part_of(const GraphNodeParameters& parameters) {
                          },
                          [&](const EventRecordNodeParameters& record) { part.records = record.event; },
                          [&](const EventWaitNodeParameters& wait) { part.waits_for = wait.event; },
-                         [](const auto&) {}},
+                         [](const EmptyNodeParameters&) {}, [](const SemaphoreSignalNodeParameters&) {},
+                         [](const SemaphoreWaitNodeParameters&) {}, [](const FreeNodeParameters&) {},
+                         [](const UnknownNodeParameters&) {},
+                         [&](const auto& other) {
+                             part.what = std::string("the ") + name_of(part.type);
+                             add_written(part.accesses, other.written());
+                         }},
                parameters);
     if (part.type != GraphNodeType::mem_alloc) note_uses(part);
     return part;
