@@ -47,7 +47,6 @@ PYBIND11_MODULE(_core, m, pybind11::mod_gil_not_used()) {
     bind_memory_operations(m, classes);
     bind_external_semaphores(m, classes);
     bind_graphs(m, classes);
-    bind_graph_execs(m);
     bind_captures(m, classes);
     bind_operations(m);
     bind_pending(m);

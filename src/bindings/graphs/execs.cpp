@@ -1,9 +1,7 @@
 // Executable graphs.
 #include <pybind11/stl.h>
 
-#include "bindings/graphs/graphs.hpp"
-#include "bindings/streams/host_function.hpp"
-#include "bindings/support/fast_calls.hpp"
+#include "bindings/graphs/nodes/shared.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -54,6 +52,18 @@ PyObject* fast_graph_launch(PyObject* self, const Arguments& arguments) {
     Py_RETURN_NONE;
 }
 
+void set_enabled(GraphExecPtr exec, const core::GraphNode& node, bool enabled) {
+    without_gil([&] { exec->set_enabled(node, enabled); });
+}
+
+PyObject* fast_set_enabled(PyObject* self, const Arguments& arguments) {
+    if (!arguments.are(2)) return nullptr;
+    const auto at = node_to_update(self, arguments[0]);
+    if (!at.exec || PyBool_Check(arguments[1]) == 0) return nullptr;
+    set_enabled(at.exec, *at.node, arguments[1] == Py_True);
+    Py_RETURN_NONE;
+}
+
 }  // namespace
 
 bool set_graph_exec(core::Argument& argument, py::handle object) {
@@ -67,7 +77,7 @@ bool set_graph_exec(core::Argument& argument, py::handle object) {
     return true;
 }
 
-void bind_graph_execs(py::module_& m) {
+GraphExecType bind_graph_execs(py::module_& m, GraphType& graph) {
     py::class_<Update>(m, "GraphUpdate",
                        R"(The result of GraphExec.update(): true if the executable was updated.
 
@@ -162,138 +172,6 @@ unchanged. See cudaGraphExecUpdate.
 False
 )")
         .def(
-            "set_kernel",
-            [](const GraphExecObject& self, const core::GraphNode& node, const Scalar& kernel,
-               const OptionalGrid& grid, const OptionalGrid& block, const Scalar& args,
-               const OptionalInt& shared) {
-                const std::shared_ptr<core::GraphExec> exec = self.open();
-                with_kernel(
-                    kernel, grid, block, shared, args,
-                    [&](const core::Kernel& of, const LaunchConfig& config, core::PackedArguments& packed) {
-                        set_kernel(*exec, node, of, config, packed.pointers(), packed.memories(),
-                                   packed.array_bytes());
-                    });
-            },
-            py::arg("node"), py::arg("kernel"), py::kw_only(), py::arg("grid") = py::none(),
-            py::arg("block") = py::none(), py::arg("args") = py::tuple(), py::arg("shared") = py::none(),
-            R"(Change a kernel node of the executable, not of the graph. Takes the arguments of Graph.add_kernel().
-
-See cudaGraphExecKernelNodeSetParams.
-
->>> import numpy as np, cuscope as cs
->>> mod = cs.Module("__global__ void set(int* x, int v) { *x = v; }")
->>> x = cs.zeros(1, np.int32)
->>> g = cs.Graph()
->>> node = g.add_kernel(mod.set[1, 1], args=(x, 1))
->>> exe = g.instantiate()
->>> exe.set_kernel(node, mod.set[1, 1], args=(x, 2))
->>> exe.launch()
->>> x.to_host()
-array([2], dtype=int32)
-)")
-        .def(
-            "set_copy",
-            [](const GraphExecObject& self, const core::GraphNode& node,
-               const HostOrDeviceMemory& destination,
-               const HostOrDeviceMemory& source) { set_copy(self.open(), node, destination, source); },
-            py::arg("node"), py::arg("destination"), py::arg("source"),
-            R"(Change a copy node of the executable. The direction must stay. See cudaGraphExecMemcpyNodeSetParams.
-
->>> import numpy as np, cuscope as cs
->>> x, one, two = cs.zeros(1), np.ones(1, np.float32), np.full(1, 2, np.float32)
->>> g = cs.Graph()
->>> node = g.add_copy(x, one)
->>> exe = g.instantiate()
->>> exe.set_copy(node, x, two)
->>> exe.launch()
->>> x.to_host()
-array([2.], dtype=float32)
-)")
-        .def(
-            "set_memset",
-            [](const GraphExecObject& self, const core::GraphNode& node, const DeviceArray& array,
-               const Scalar& value) { set_memset(self.open(), node, array, value); },
-            py::arg("node"), py::arg("array"), py::arg("value"),
-            R"(Change a memset node of the executable. See cudaGraphExecMemsetNodeSetParams.
-
->>> import cuscope as cs
->>> x = cs.zeros(1)
->>> g = cs.Graph()
->>> node = g.add_memset(x, 1)
->>> exe = g.instantiate()
->>> exe.set_memset(node, x, 2)
->>> exe.launch()
->>> x.to_host()
-array([2.], dtype=float32)
-)")
-        .def(
-            "set_host",
-            [](const GraphExecObject& self, const core::GraphNode& node, const AnyCallable& callable,
-               const AnyArgs& arguments, const AnyKeywords& keywords) {
-                const std::shared_ptr<core::GraphExec> exec = self.open();
-                if (PyCallable_Check(callable.ptr()) == 0) {
-                    throw core::WrongKind(std::string("callable: takes something that can be called, not ") +
-                                          Py_TYPE(callable.ptr())->tp_name);
-                }
-                set_host(*exec, node, std::make_unique<PythonTask>(callable, arguments, keywords));
-            },
-            py::arg("node"), py::arg("callable"),
-            R"(Change the callable of a host node of the executable. See cudaGraphExecHostNodeSetParams.
-
->>> import cuscope as cs
->>> seen = []
->>> g = cs.Graph()
->>> node = g.add_host(seen.append, 1)
->>> exe = g.instantiate()
->>> exe.set_host(node, seen.append, 2)
->>> exe.launch()
->>> cs.synchronize()
->>> seen
-[2]
-)")
-        .def(
-            "set_child",
-            [](const GraphExecObject& self, const core::GraphNode& node, const GraphObject& graph) {
-                const std::shared_ptr<core::GraphExec> exec = self.open();
-                const std::shared_ptr<core::Graph> child = graph.open();
-                without_gil([&] {
-                    exec->set_parameters(node, ChildGraphNodeParameters{child->handle()},
-                                         "cudaGraphExecChildGraphNodeSetParams");
-                    exec->keep(child->keepers());
-                });
-            },
-            py::arg("node"), py::arg("graph"),
-            R"(Take over the parameters of a graph in a child node. It must have the child's nodes and edges.
-
-See cudaGraphExecChildGraphNodeSetParams.
-
->>> import cuscope as cs
->>> x, inner, other, g = cs.zeros(1), cs.Graph(), cs.Graph(), cs.Graph()
->>> one, two = inner.add_memset(x, 1), other.add_memset(x, 2)
->>> node = g.add_child(inner)
->>> exe = g.instantiate()
->>> exe.set_child(node, other)
->>> exe.launch()
->>> x.to_host()
-array([2.], dtype=float32)
-)")
-        .def(
-            "set_event",
-            [](const GraphExecObject& self, const core::GraphNode& node, const EventObject& event) {
-                set_event(self.open(), node, event.open());
-            },
-            py::arg("node"), py::arg("event"),
-            R"(Change the event that a node of the executable records or waits for.
-
-See cudaGraphExecEventRecordNodeSetEvent and cudaGraphExecEventWaitNodeSetEvent.
-
->>> import cuscope as cs
->>> g, event = cs.Graph(), cs.Event()
->>> node = g.add_event_record(cs.Event())
->>> exe = g.instantiate()
->>> exe.set_event(node, event)
-)")
-        .def(
             "set_enabled",
             [](const GraphExecObject& self, const core::GraphNode& node, bool enabled) {
                 set_enabled(self.open(), node, enabled);
@@ -365,14 +243,12 @@ True
         .def("__repr__", [](const GraphExecObject& self) {
             return "<GraphExec of " + self.device->name() + (self.exec ? ">" : ", closed>");
         });
-    bind_exec_batches(type);
-    bind_exec_semaphores(type);
     remember_type<GraphExecObject>(type);
     FastMethod<fast_graph_launch>::put_before(type, "launch");
-    bind_fast_updates(type);
+    FastMethod<fast_set_enabled>::put_before(type, "set_enabled");
 
-    const py::object graph_type = m.attr("Graph");
-    graph_type.attr("instantiate") = py::cpp_function(
+    graph.def(
+        "instantiate",
         [](const GraphObject& self, bool auto_free_on_launch, bool device_launch, bool use_node_priority,
            const StreamLike& upload) {
             const std::shared_ptr<core::Graph> graph = self.open();
@@ -384,8 +260,7 @@ True
             const auto made = without_gil([&] { return graph->instantiate(flags, stream); });
             return ending_without_gil(std::make_shared<GraphExecObject>(made));
         },
-        py::name("instantiate"), py::is_method(graph_type), py::kw_only(),
-        py::arg("auto_free_on_launch") = false, py::arg("device_launch") = false,
+        py::kw_only(), py::arg("auto_free_on_launch") = false, py::arg("device_launch") = false,
         py::arg("use_node_priority") = false, py::arg("upload") = py::none(),
         R"(Make an executable of the graph. Later changes of the graph do not change the executable.
 
@@ -406,6 +281,7 @@ Raises CudaError if the device refuses the graph. See cudaGraphInstantiate.
 >>> import cuscope as cs
 >>> cs.Graph().instantiate().launch()
 )");
+    return type;
 }
 
 }  // namespace cuscope::bindings

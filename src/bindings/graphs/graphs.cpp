@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "bindings/streams/host_function.hpp"
+#include "bindings/support/fast_calls.hpp"
 #include "runtime/compile/signature.hpp"
 #include "runtime/overloads.hpp"
 
@@ -182,6 +182,13 @@ core::GraphNodes parse_after(const AfterLike& after) {
     return nodes;
 }
 
+// The methods that add and change nodes, by type. These functions stand in nodes/, or beside the objects that
+// the nodes use.
+using BindNodes = void(GraphType& graphs, GraphExecType& execs);
+BindNodes bind_empty_nodes, bind_kernel_nodes, bind_copy_nodes, bind_memset_nodes, bind_host_nodes,
+    bind_event_nodes, bind_child_graph_nodes, bind_conditional_nodes, bind_memory_nodes, bind_batch_nodes,
+    bind_semaphore_nodes;
+
 void bind_graphs(py::module_& m, Classes&) {
     py::class_<Node, py::smart_holder> node(m, "GraphNode",
                                             R"(A node of a graph, from Graph.add_... or Graph.nodes.
@@ -226,7 +233,6 @@ array([10, 11, 12, 13], dtype=int32)
 )");
     bind_nodes(node);
     remember_type<Node>(node);
-    bind_additions(type);
     type.def(py::init([](const DeviceLike& device) {
                  const core::DevicePtr on = device_or_current(device);
                  return wrap(without_gil([&] { return core::Graph::create(on); }));
@@ -374,6 +380,13 @@ True
             }
             return text + ">";
         });
+    GraphExecType exec = bind_graph_execs(m, type);
+    for (BindNodes* const bind :
+         {bind_empty_nodes, bind_kernel_nodes, bind_copy_nodes, bind_memset_nodes, bind_host_nodes,
+          bind_event_nodes, bind_child_graph_nodes, bind_conditional_nodes, bind_memory_nodes,
+          bind_batch_nodes, bind_semaphore_nodes}) {
+        bind(type, exec);
+    }
 }
 
 }  // namespace cuscope::bindings

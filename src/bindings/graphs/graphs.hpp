@@ -48,47 +48,13 @@ struct GraphExecObject {
 
 GraphObjectPtr wrap(std::shared_ptr<core::Graph> graph);
 using GraphType = py::class_<GraphObject, py::smart_holder>;
-void bind_additions(GraphType& type);
-void bind_graph_memory(GraphType& type);
-void bind_graph_batches(GraphType& type);
 using GraphExecType = py::class_<GraphExecObject, py::smart_holder>;
-void bind_exec_batches(GraphExecType& type);
-void bind_fast_updates(GraphExecType& type);
-void bind_graph_semaphores(GraphType& type);
-void bind_exec_semaphores(GraphExecType& type);
+GraphExecType bind_graph_execs(py::module_& m, GraphType& graph);
 py::list semaphores_of(const ExternalSemaphoreNodeParameters& semaphores);
 py::list operations_of(const BatchMemOpNodeParameters& batch);
 core::GraphNodes parse_after(const AfterLike& after);
 
 // Sets an executable as the argument of a kernel; false if the object is not an executable.
 bool set_graph_exec(core::Argument& argument, py::handle object);
-
-// The objects that node parameters made from Python's values refer to.
-struct NodeUses {
-    std::vector<std::shared_ptr<core::Memory>> memory;
-    std::vector<std::shared_ptr<void>> things;
-};
-GraphNodeParameters parse_copy(py::handle destination, py::handle source, core::Device& device,
-                               NodeUses* uses);
-GraphNodeParameters parse_memset(const DeviceArray& array, py::handle value, core::Device& device,
-                                 NodeUses* uses);
-// Changes of a node of an executable.
-using GraphExecPtr = std::shared_ptr<core::GraphExec>;
-void set_kernel(core::GraphExec& exec, const core::GraphNode& node, const core::Kernel& kernel,
-                const LaunchConfig& config, void** arguments, std::span<core::Memory* const> memories,
-                std::int64_t array_bytes);
-void set_copy(const GraphExecPtr& exec, const core::GraphNode& node, py::handle destination,
-              py::handle source);
-void set_memset(const GraphExecPtr& exec, const core::GraphNode& node, const DeviceArray& array,
-                py::handle value);
-void set_host(core::GraphExec& exec, const core::GraphNode& node, std::unique_ptr<core::HostTask> task);
-void set_event(const GraphExecPtr& exec, const core::GraphNode& node,
-               const std::shared_ptr<core::Event>& event);
-void set_enabled(const GraphExecPtr& exec, const core::GraphNode& node, bool enabled);
-
-// Calls `use` with a kernel, its configuration, its packed arguments and their memory.
-using KernelUse = std::function<void(const core::Kernel&, const LaunchConfig&, core::PackedArguments&)>;
-void with_kernel(py::handle kernel, py::handle grid, py::handle block, py::handle shared, py::handle args,
-                 const KernelUse& use);
 
 }  // namespace cuscope::bindings

@@ -359,8 +359,8 @@ Driver API, "Stream Memory Operations".
 )");
 }
 
-void bind_graph_batches(GraphType& type) {
-    type.def(
+void bind_batch_nodes(GraphType& graphs, GraphExecType& execs) {
+    graphs.def(
         "add_batch_mem_op",
         [](const GraphObject& self, const OperationsLike& operations, const AfterLike& after) {
             const std::shared_ptr<core::Graph> graph = self.open();
@@ -382,10 +382,7 @@ Raises the errors of Stream.batch_mem_op(). See cuGraphAddBatchMemOpNode.
 >>> node.type, flag.tolist()
 ('batch_mem_op', [7])
 )");
-}
-
-void bind_exec_batches(GraphExecType& type) {
-    type.def(
+    execs.def(
         "set_batch_mem_op",
         [](const GraphExecObject& self, const core::GraphNode& node, const OperationsLike& operations) {
             const std::shared_ptr<core::GraphExec> exec = self.open();

@@ -225,8 +225,9 @@ signal_external(). See cudaWaitExternalSemaphoresAsync: CUDA C++ Programming Gui
 )");
 }
 
-void bind_graph_semaphores(GraphType& type) {
-    type.def(
+void bind_semaphore_nodes(GraphType& graphs, GraphExecType& execs) {
+    graphs
+        .def(
             "add_external_semaphore_signal",
             [](const GraphObject& self, const SemaphoresLike& semaphores, const AfterLike& after) {
                 return add_semaphores(self, core::SemaphoreUse::signal, semaphores, after);
@@ -256,10 +257,7 @@ See cudaGraphAddExternalSemaphoresWaitNode.
 ...     cs.Graph().add_external_semaphore_wait(cs.ExternalSemaphore(os.eventfd(0))).type
 'external_semaphore_wait'
 )");
-}
-
-void bind_exec_semaphores(GraphExecType& type) {
-    type.def(
+    execs.def(
         "set_external_semaphores",
         [](const GraphExecObject& self, const core::GraphNode& node, const SemaphoresLike& given) {
             const std::shared_ptr<core::GraphExec> exec = self.open();

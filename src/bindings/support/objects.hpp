@@ -223,7 +223,6 @@ void bind_operations(py::module_& m);
 void bind_external_semaphores(py::module_& m, Classes& classes);
 void bind_memory_operations(py::module_& m, Classes& classes);
 void bind_graphs(py::module_& m, Classes& classes);
-void bind_graph_execs(py::module_& m);
 void bind_captures(py::module_& m, Classes& classes);
 void bind_contract(py::module_& m);
 void bind_faults(py::module_& m);

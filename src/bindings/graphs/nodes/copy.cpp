@@ -1,8 +1,5 @@
-// Parameters of graph nodes from Python's values.
-#include <cstring>
-
-#include "bindings/graphs/graphs.hpp"
-#include "bindings/kernels/launch.hpp"
+// Nodes of copies.
+#include "bindings/graphs/nodes/shared.hpp"
 #include "core/memory/strided.hpp"
 
 namespace cuscope::bindings {
@@ -50,8 +47,6 @@ End end_of(py::handle object, const char* what, bool written, const core::Device
             false};
 }
 
-}  // namespace
-
 GraphNodeParameters parse_copy(py::handle destination, py::handle source, core::Device& device,
                                NodeUses* uses) {
     const End to = end_of(destination, "destination", true, device, uses);
@@ -89,80 +84,63 @@ GraphNodeParameters parse_copy(py::handle destination, py::handle source, core::
     return copy;
 }
 
-GraphNodeParameters parse_memset(const DeviceArray& array, py::handle value, core::Device& device,
-                                 NodeUses* uses) {
-    const auto& memory = array.open();
-    memory->check_usable();
-    check_writeable(array, "array");
-    if (array.device.get() != &device) {
-        throw std::invalid_argument("array: is on " + array.device->name() + ", the graph on " +
-                                    device.name());
-    }
-    const py::array one = one_element(py::reinterpret_borrow<py::object>(value), array.dtype);
-    const auto* const bytes = static_cast<const unsigned char*>(one.data());
-    auto size = static_cast<std::size_t>(array.dtype.itemsize());
-    bool uniform = true;
-    for (std::size_t i = 0; i < size; ++i) uniform = uniform && bytes[i] == bytes[0];
-    MemsetNodeParameters set;
-    set.element_bytes = uniform ? 1 : static_cast<unsigned>(size);
-    if (!uniform && size != 2 && size != 4) {
-        throw std::invalid_argument("value: a node sets elements of 1, 2 or 4 bytes, and this value of " +
-                                    describe(array.dtype) +
-                                    " does not repeat such an element: use a kernel node");
-    }
-    std::memcpy(&set.value, bytes, set.element_bytes);
-    set.pointer = array.pointer();
-    if (array.contiguous()) {
-        set.width = array.bytes / set.element_bytes;
-        set.height = 1;
-        set.pitch = array.bytes;
-    } else if (array.shape.size() == 2 && array.rows_contiguous()) {
-        set.width = static_cast<std::size_t>(array.shape[1]) * size / set.element_bytes;
-        set.height = static_cast<std::size_t>(array.shape[0]);
-        set.pitch = static_cast<std::size_t>(array.strides[0]);
-    } else {
-        throw std::invalid_argument(
-            "array: a memset node takes contiguous elements, or contiguous rows of them");
-    }
-    if (set.width == 0 || set.height == 0)
-        throw std::invalid_argument("array: has no elements, and a memset node needs at least one");
-    uses->memory.push_back(memory);
-    return set;
+void set_copy(const GraphExecPtr& exec, const core::GraphNode& node, py::handle destination,
+              py::handle source) {
+    set_node(exec, node, "cudaGraphExecMemcpyNodeSetParams", [&](core::Device& device, NodeUses* uses) {
+        return parse_copy(destination, source, device, uses);
+    });
 }
 
-void with_kernel(py::handle kernel, py::handle grid, py::handle block, py::handle shared, py::handle args,
-                 const KernelUse& use) {
-    KernelPtr of;
-    LaunchConfig config;
-    if (py::isinstance<KernelLaunch>(kernel)) {
-        const auto& launch = kernel.cast<const KernelLaunch&>();
-        of = launch.kernel.get();
-        config = launch.config;
-        if (!grid.is_none() || !block.is_none()) {
-            throw std::invalid_argument("grid and block: kernel[grid, block] has them already");
-        }
-    } else if (py::isinstance<core::Kernel>(kernel)) {
-        of = kernel.cast<KernelPtr>();
-        if (grid.is_none() || block.is_none()) {
-            throw core::WrongKind(of->name() + ": a node needs grid= and block=, or kernel[grid, block]");
-        }
-        config.grid = parse_dim(grid, "grid");
-        config.block = parse_dim(block, "block");
-    } else {
-        throw core::WrongKind(std::string("kernel: takes a Kernel or kernel[grid, block], not ") +
-                              Py_TYPE(kernel.ptr())->tp_name);
-    }
-    if (!shared.is_none()) config.dynamic_shared_bytes = parse_shared(shared);
-    if (!py::isinstance<py::tuple>(args) && !py::isinstance<py::list>(args)) {
-        throw core::WrongKind(std::string("args: takes a tuple of the kernel's arguments, not ") +
-                              Py_TYPE(args.ptr())->tp_name);
-    }
-    const py::tuple values(py::reinterpret_borrow<py::object>(args));  // a list's own items may change
-    std::vector<core::Argument> arguments;
-    for (const py::handle value : values)
-        arguments.push_back(to_argument(value, of->device()->legacy_stream()));
-    core::PackedArguments packed(of->name(), of->parameters(), arguments, *of->device());
-    use(*of, config, packed);
+PyObject* fast_set_copy(PyObject* self, const Arguments& arguments) {
+    if (!arguments.are(3)) return nullptr;
+    const auto at = node_to_update(self, arguments[0]);
+    if (!at.exec) return nullptr;
+    set_copy(at.exec, *at.node, arguments[1], arguments[2]);
+    Py_RETURN_NONE;
+}
+
+}  // namespace
+
+void bind_copy_nodes(GraphType& graphs, GraphExecType& execs) {
+    graphs.def(
+        "add_copy",
+        [](const GraphObject& self, const HostOrDeviceMemory& destination, const HostOrDeviceMemory& source,
+           const AfterLike& after) {
+            return add_node(self, after, "cudaGraphAddMemcpyNode", [&](core::Device& device, NodeUses* uses) {
+                return parse_copy(destination, source, device, uses);
+            });
+        },
+        py::arg("destination"), py::arg("source"), py::kw_only(), py::arg("after") = py::none(),
+        R"(Add a copy between arrays of one shape and dtype, of devices or of the host.
+
+A NumPy array is read, or written, whenever the graph runs. Strided arrays are copied where they are boxes of rows: one
+copy of one, two or three dimensions. Module variables are arrays too (Module.symbol).
+
+Raises ValueError for arrays that do not match, or need more than one copy. See cudaGraphAddMemcpyNode.
+
+>>> import numpy as np, cuscope as cs
+>>> x, host = cs.zeros(4), np.ones(4, np.float32)
+>>> cs.Graph().add_copy(x, host).params["extent"]
+(16, 1, 1)
+)");
+    execs.def(
+        "set_copy",
+        [](const GraphExecObject& self, const core::GraphNode& node, const HostOrDeviceMemory& destination,
+           const HostOrDeviceMemory& source) { set_copy(self.open(), node, destination, source); },
+        py::arg("node"), py::arg("destination"), py::arg("source"),
+        R"(Change a copy node of the executable. The direction must stay. See cudaGraphExecMemcpyNodeSetParams.
+
+>>> import numpy as np, cuscope as cs
+>>> x, one, two = cs.zeros(1), np.ones(1, np.float32), np.full(1, 2, np.float32)
+>>> g = cs.Graph()
+>>> node = g.add_copy(x, one)
+>>> exe = g.instantiate()
+>>> exe.set_copy(node, x, two)
+>>> exe.launch()
+>>> x.to_host()
+array([2.], dtype=float32)
+)");
+    FastMethod<fast_set_copy>::put_before(execs, "set_copy");
 }
 
 }  // namespace cuscope::bindings

@@ -1,7 +1,7 @@
 // Nodes that allocate and free memory, added to graphs or captured.
 #include <pybind11/stl.h>
 
-#include "bindings/graphs/graphs.hpp"
+#include "bindings/graphs/nodes/shared.hpp"
 
 namespace cuscope::bindings {
 namespace {
@@ -44,18 +44,18 @@ void free_async(const StreamObject& self, const DeviceArray& array) {
 
 }  // namespace
 
-void bind_graph_memory(GraphType& type) {
-    type.def(
+void bind_memory_nodes(GraphType& graphs, GraphExecType&) {
+    graphs
+        .def(
             "add_alloc",
             [](const GraphObject& self, const ShapeLike& shape, const DTypeLike& dtype,
                const AfterLike& after) {
-                const std::shared_ptr<core::Graph> graph = self.open();
-                const core::GraphNodes before = parse_after(after);
-                AllocNodeParameters parameters;
-                parameters.pool.location.id = self.device->ordinal();
-                parameters.bytes = byte_count(parse_shape(shape), parse_dtype(dtype));
-                const auto node =
-                    without_gil([&] { return graph->add(parameters, before, "cudaGraphAddMemAllocNode"); });
+                const auto node = add_node(self, after, "cudaGraphAddMemAllocNode", [&](auto& device, auto*) {
+                    AllocNodeParameters parameters;
+                    parameters.pool.location.id = device.ordinal();
+                    parameters.bytes = byte_count(parse_shape(shape), parse_dtype(dtype));
+                    return parameters;
+                });
                 return std::pair(node, array_of(*node, shape, dtype));
             },
             py::arg("shape"),
@@ -84,10 +84,8 @@ array([1., 1., 1., 1.], dtype=float32)
         .def(
             "add_free",
             [](const GraphObject& self, const DeviceArray& array, const AfterLike& after) {
-                const std::shared_ptr<core::Graph> graph = self.open();
-                const core::GraphNodes before = parse_after(after);
-                const FreeNodeParameters parameters{array.pointer()};
-                return without_gil([&] { return graph->add(parameters, before, "cudaGraphAddMemFreeNode"); });
+                return add_node(self, after, "cudaGraphAddMemFreeNode",
+                                [&](auto&, auto*) { return FreeNodeParameters{array.pointer()}; });
             },
             py::arg("array"), py::kw_only(), py::arg("after") = py::none(),
             R"(Add a node that frees the memory of an alloc node.
