@@ -83,14 +83,13 @@ void bind_kernel_nodes(GraphType& graphs, GraphExecType& execs) {
             const std::shared_ptr<core::Graph> graph = self.open();
             const core::GraphNodes before = parse_after(after);
             core::GraphNodePtr made;
-            with_kernel(
-                kernel, grid, block, shared, args,
-                [&](const core::Kernel& of, const LaunchConfig& config, core::PackedArguments& packed) {
-                    without_gil([&] {
-                        made = graph->add_kernel(of, config, packed.pointers(), packed.memories(),
-                                                 packed.array_bytes(), before);
-                    });
-                });
+            with_kernel(kernel, grid, block, shared, args,
+                        [&](const auto& of, const auto& config, auto& packed) {
+                            without_gil([&] {
+                                made = graph->add_kernel(of, config, packed.pointers(), packed.memories(),
+                                                         packed.array_bytes(), before);
+                            });
+                        });
             return made;
         },
         py::arg("kernel"), py::kw_only(), py::arg("grid") = py::none(), py::arg("block") = py::none(),
@@ -121,12 +120,11 @@ Raises what a launch raises. See cudaGraphAddKernelNode.
            const OptionalGrid& grid, const OptionalGrid& block, const Scalar& args,
            const OptionalInt& shared) {
             const std::shared_ptr<core::GraphExec> exec = self.open();
-            with_kernel(
-                kernel, grid, block, shared, args,
-                [&](const core::Kernel& of, const LaunchConfig& config, core::PackedArguments& packed) {
-                    set_kernel(*exec, node, of, config, packed.pointers(), packed.memories(),
-                               packed.array_bytes());
-                });
+            with_kernel(kernel, grid, block, shared, args,
+                        [&](const auto& of, const auto& config, auto& packed) {
+                            set_kernel(*exec, node, of, config, packed.pointers(), packed.memories(),
+                                       packed.array_bytes());
+                        });
         },
         py::arg("node"), py::arg("kernel"), py::kw_only(), py::arg("grid") = py::none(),
         py::arg("block") = py::none(), py::arg("args") = py::tuple(), py::arg("shared") = py::none(),

@@ -6,25 +6,6 @@
 namespace cuscope::bindings {
 namespace {
 
-using Node = core::GraphNode;
-
-// An array over the memory of an alloc node. The graph and its executables own the memory.
-DeviceArray array_of(const Node& node, const ShapeLike& shape, const DTypeLike& dtype) {
-    const GraphNodeParameters parameters = node.parameters();
-    const auto* const alloc = std::get_if<AllocNodeParameters>(&parameters);
-    if (alloc == nullptr) throw std::invalid_argument("array: only alloc nodes have memory");
-    const std::vector<py::ssize_t> extents = parse_shape(shape);
-    const py::dtype type = parse_dtype(dtype);
-    if (byte_count(extents, type) > alloc->bytes) {
-        throw std::invalid_argument("shape: " + describe(extents) + " of " + describe(type) +
-                                    " is more than the " + std::to_string(alloc->bytes) +
-                                    " bytes of the node");
-    }
-    auto memory = core::DeviceMemory::of_graph(node.graph()->device().shared_from_this(), alloc->pointer,
-                                               byte_count(extents, type));
-    return array_over(std::move(memory), extents, type);
-}
-
 DeviceArray malloc_async(const StreamObject& self, const ShapeLike& shape, const DTypeLike& dtype) {
     const core::StreamPtr stream = self.open();
     const std::vector<py::ssize_t> extents = parse_shape(shape);
@@ -50,13 +31,21 @@ void bind_memory_nodes(GraphType& graphs, GraphExecType&) {
             "add_alloc",
             [](const GraphObject& self, const ShapeLike& shape, const DTypeLike& dtype,
                const AfterLike& after) {
+                std::vector<py::ssize_t> extents;
+                py::dtype type;
+                AllocNodeParameters parameters;
                 const auto node = add_node(self, after, "cudaGraphAddMemAllocNode", [&](auto& device, auto*) {
-                    AllocNodeParameters parameters;
+                    extents = parse_shape(shape);
+                    type = parse_dtype(dtype);
                     parameters.pool.location.id = device.ordinal();
-                    parameters.bytes = byte_count(parse_shape(shape), parse_dtype(dtype));
+                    parameters.bytes = byte_count(extents, type);
                     return parameters;
                 });
-                return std::pair(node, array_of(*node, shape, dtype));
+                // The graph and its executables own the memory.
+                const GraphNodeParameters made = node->parameters();
+                auto memory = core::DeviceMemory::of_graph(
+                    self.device, std::get<AllocNodeParameters>(made).pointer, parameters.bytes);
+                return std::pair(node, array_over(std::move(memory), extents, type));
             },
             py::arg("shape"),
             py::arg_v("dtype", py::module_::import("numpy").attr("float32"), "numpy.float32"), py::kw_only(),
