@@ -72,14 +72,12 @@ struct MemoryRows {
     std::size_t pitch, width, count;
 };
 
-// Each type of node has its own struct of parameters below, which says in `node_type` for which type it is.
-// If its members are plain values, each_member() tells Python's names for them; if the node writes memory,
-// written() tells which.
+// Each type of node has its own struct of parameters below. If its members are plain values, each_member()
+// tells Python's names for them; if the node writes memory, written() tells which.
 
 // cudaKernelNodeParams, with arguments as in launch_kernel. Attributes are set one by one, by
 // graph_kernel_node_set_attribute. Only a simulation reads the last three members, as in LaunchConfig.
 struct KernelNodeParameters {
-    static constexpr GraphNodeType node_type = GraphNodeType::kernel;
     KernelHandle kernel = nullptr;
     Dim3 grid, block;
     std::size_t dynamic_shared_bytes = 0;
@@ -88,13 +86,10 @@ struct KernelNodeParameters {
     KernelHandle checked = nullptr;
 };
 
-struct MemcpyNodeParameters : Memcpy3DParameters {
-    static constexpr GraphNodeType node_type = GraphNodeType::memcpy;
-};
+struct MemcpyNodeParameters : Memcpy3DParameters {};
 
 // cudaMemsetParams: the width in elements of 1, 2 or 4 bytes.
 struct MemsetNodeParameters {
-    static constexpr GraphNodeType node_type = GraphNodeType::memset;
     void* pointer = nullptr;
     std::size_t pitch = 0;
     unsigned value = 0;
@@ -114,46 +109,35 @@ struct MemsetNodeParameters {
 
 // cudaHostNodeParams
 struct HostNodeParameters {
-    static constexpr GraphNodeType node_type = GraphNodeType::host;
     HostFunction function = nullptr;
     void* data = nullptr;
 };
 
 // cudaChildGraphNodeParams: the node gets a clone of the graph.
 struct ChildGraphNodeParameters {
-    static constexpr GraphNodeType node_type = GraphNodeType::graph;
     GraphHandle graph = nullptr;
 };
 
-struct EmptyNodeParameters {
-    static constexpr GraphNodeType node_type = GraphNodeType::empty;
-};
+struct EmptyNodeParameters {};
 
 // cudaEventWaitNodeParams
 struct EventWaitNodeParameters {
-    static constexpr GraphNodeType node_type = GraphNodeType::wait_event;
     EventHandle event = nullptr;
     void each_member(auto take) { take("event", event); }
 };
 
 // cudaEventRecordNodeParams
 struct EventRecordNodeParameters {
-    static constexpr GraphNodeType node_type = GraphNodeType::event_record;
     EventHandle event = nullptr;
     void each_member(auto take) { take("event", event); }
 };
 
-struct SemaphoreSignalNodeParameters : ExternalSemaphoreNodeParameters {
-    static constexpr GraphNodeType node_type = GraphNodeType::external_semaphore_signal;
-};
+struct SemaphoreSignalNodeParameters : ExternalSemaphoreNodeParameters {};
 
-struct SemaphoreWaitNodeParameters : ExternalSemaphoreNodeParameters {
-    static constexpr GraphNodeType node_type = GraphNodeType::external_semaphore_wait;
-};
+struct SemaphoreWaitNodeParameters : ExternalSemaphoreNodeParameters {};
 
 // cudaMemAllocNodeParams
 struct AllocNodeParameters {
-    static constexpr GraphNodeType node_type = GraphNodeType::mem_alloc;
     MemPoolProperties pool;
     const MemAccessDescription* access = nullptr;
     std::size_t access_count = 0;
@@ -169,14 +153,12 @@ struct AllocNodeParameters {
 
 // cudaMemFreeNodeParams
 struct FreeNodeParameters {
-    static constexpr GraphNodeType node_type = GraphNodeType::mem_free;
     void* pointer = nullptr;
     void each_member(auto take) { take("pointer", pointer); }
 };
 
 // CUDA_BATCH_MEM_OP_NODE_PARAMS, in the current context
 struct BatchMemOpNodeParameters {
-    static constexpr GraphNodeType node_type = GraphNodeType::batch_mem_op;
     const MemoryOperation* operations = nullptr;
     unsigned count = 0;
     unsigned flags = 0;
@@ -187,7 +169,6 @@ enum class ConditionalType : int { if_ = 0, while_ = 1, switch_ = 2 };
 
 // cudaConditionalNodeParams
 struct ConditionalNodeParameters {
-    static constexpr GraphNodeType node_type = GraphNodeType::conditional;
     ConditionalHandle handle = 0;
     ConditionalType type = ConditionalType::if_;
     unsigned size = 1;
@@ -196,13 +177,22 @@ struct ConditionalNodeParameters {
 
 // A type that this contract does not know: a newer driver may answer one.
 struct UnknownNodeParameters {
-    GraphNodeType node_type = static_cast<GraphNodeType>(-1);
+    GraphNodeType type = static_cast<GraphNodeType>(-1);
 };
 
 // cudaGraphNodeParams. Code that has to treat every type visits this with `overloads`: a type that the code
 // forgets does not compile.
 #define CUSCOPE_ROW(name, number, parameters, ...) parameters,
 using GraphNodeParameters = std::variant<CUSCOPE_GRAPH_NODE_TYPES(CUSCOPE_ROW) UnknownNodeParameters>;
+#undef CUSCOPE_ROW
+
+// The type that a structure of parameters is for.
+template <class Parameters>
+inline constexpr auto node_type_of = static_cast<GraphNodeType>(-1);
+#define CUSCOPE_ROW(name, number, parameters, ...) \
+    template <>                                    \
+    inline constexpr auto node_type_of<parameters> = GraphNodeType::name;
+CUSCOPE_GRAPH_NODE_TYPES(CUSCOPE_ROW)
 #undef CUSCOPE_ROW
 
 // The names of a type: ours, and the name in the drawings that CUDA writes.
@@ -212,9 +202,8 @@ struct GraphNodeNames {
 
 constexpr GraphNodeNames names_of(GraphNodeType type) {
     switch (type) {
-#define CUSCOPE_ROW(name, number, parameters, ...)                   \
-    case GraphNodeType::name:                                        \
-        static_assert(parameters::node_type == GraphNodeType::name); \
+#define CUSCOPE_ROW(name, number, parameters, ...) \
+    case GraphNodeType::name:                      \
         return {__VA_ARGS__};
         CUSCOPE_GRAPH_NODE_TYPES(CUSCOPE_ROW)
 #undef CUSCOPE_ROW
@@ -225,7 +214,9 @@ constexpr GraphNodeNames names_of(GraphNodeType type) {
 constexpr const char* name_of(GraphNodeType type) { return names_of(type).name; }
 
 inline GraphNodeType type_of(const GraphNodeParameters& parameters) {
-    return std::visit([](const auto& given) { return given.node_type; }, parameters);
+    const auto* const unknown = std::get_if<UnknownNodeParameters>(&parameters);
+    if (unknown != nullptr) return unknown->type;
+    return std::visit([]<class Given>(const Given&) { return node_type_of<Given>; }, parameters);
 }
 
 // Parameters of the type of this number, all of them as they are by default.

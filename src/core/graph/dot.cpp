@@ -66,11 +66,11 @@ struct Text {
     }
     template <std::derived_from<ExternalSemaphoreNodeParameters> Parameters>
     std::string operator()(const Parameters& p) const {
-        return name_of(p.node_type) +
+        return name_of(node_type_of<Parameters>) +
                (p.count > 1 ? "\n" + std::to_string(p.count) + " semaphores" : std::string());
     }
     std::string operator()(const BatchMemOpNodeParameters& p) const {
-        std::string text = name_of(p.node_type);
+        std::string text = name_of(node_type_of<BatchMemOpNodeParameters>);
         constexpr unsigned most_shown = 4;
         if (p.count > most_shown) return text + "\n" + std::to_string(p.count) + " operations";
         for (unsigned i = 0; i < p.count; ++i) {
@@ -82,12 +82,12 @@ struct Text {
     }
     // CUDA does not tell the kind of a node that was not made here, such as that of a clone.
     std::string operator()(const ConditionalNodeParameters& p) const {
-        if (p.bodies == nullptr) return name_of(p.node_type);
+        if (p.bodies == nullptr) return name_of(node_type_of<ConditionalNodeParameters>);
         return p.type == ConditionalType::if_ ? "if" : p.type == ConditionalType::while_ ? "while" : "switch";
     }
     template <class Other>
-    std::string operator()(const Other& p) const {
-        return name_of(p.node_type);
+    std::string operator()(const Other&) const {
+        return name_of(node_type_of<Other>);
     }
 };
 

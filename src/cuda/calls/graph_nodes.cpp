@@ -21,7 +21,7 @@ constexpr cudaError_t not_settable = cudaErrorInvalidValue;
 
 // Are the contract's number of a type and CUDA's the same?
 template <class Parameters, auto cuda_type>
-constexpr bool is_type = static_cast<int>(Parameters::node_type) == static_cast<int>(cuda_type);
+constexpr bool is_type = static_cast<int>(node_type_of<Parameters>) == static_cast<int>(cuda_type);
 
 // ---- kernels
 

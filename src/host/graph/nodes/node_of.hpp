@@ -9,7 +9,7 @@ namespace cuscope::host {
 template <class Parameters>
 class NodeOf : public GraphNode {
   public:
-    GraphNodeType type() const final { return Parameters::node_type; }
+    GraphNodeType type() const final { return node_type_of<Parameters>; }
     GraphNodeParameters parameters() const override { return given_; }
 
     Status check(Machine& machine, const GraphNodeParameters& given) const final {
