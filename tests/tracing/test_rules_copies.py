@@ -169,7 +169,9 @@ class TestTheLinkOfARecordedTrace:
         return {finding.rule: finding for finding in t.explain()}
 
     def test_small_copies_are_compared_with_the_models_bandwidth(self):
-        finding = self.rules(cs.pinned_empty(10, np.float32), 200)["small copies"]
+        with cs.Device("host:0"):  # with a GPU, the memory would be page-locked for that one
+            source = cs.pinned_empty(10, np.float32)
+        finding = self.rules(source, 200)["small copies"]
         rate = cs.model("h200").host_to_device_rate
         assert f"where the device can copy {rate:g} GB/s" in finding.sentence
         assert finding.weight > 0
