@@ -266,6 +266,12 @@ struct ColumnsLaunch {
     constexpr std::size_t slots(int value_bytes) const {
         return slot_bytes(tiles(), splits, lanes * width, threads, value_bytes);
     }
+    // The blocks that wait for others: the last one of each group.
+    constexpr long long waiting() const {
+        if (splits == 1) return 0;
+        const int count = static_cast<int>(splits);
+        return tiles() * groups(count, splits_of_group(count, lanes * width, threads));
+    }
     constexpr Launch plan(int value_bytes) const {
         return {static_cast<unsigned>(tiles() * splits), threads, lanes, static_cast<int>(splits),
                 slots(value_bytes)};
@@ -278,7 +284,8 @@ constexpr double rounded_up(double x) {
 }
 
 // Shared by the estimates of times below, of kernels with blocks of 256 threads.
-inline constexpr int resident_blocks = 3;  // that a multiprocessor holds; of products of bytes it holds two
+inline constexpr int resident_blocks = 3;        // that a multiprocessor holds
+inline constexpr int least_resident_blocks = 2;  // of products of bytes
 
 // The estimated microseconds in which `bytes` come from memory. blocks: of a multiprocessor.
 constexpr double memory_microseconds(double bytes, double blocks, int multiprocessors) {
@@ -347,6 +354,8 @@ constexpr void for_each_columns(long long outer, long long length, long long inn
                 std::clamp(static_cast<long long>(multiprocessors) * blocks / launch.tiles(), 1ll, most);
             if (splits == std::exchange(launch.splits, splits)) continue;
             if (launch.slots(value_bytes) > most_workspace) continue;
+            // Blocks that wait never take all places. So the others run, in whatever order blocks begin.
+            if (launch.waiting() >= static_cast<long long>(multiprocessors) * least_resident_blocks) continue;
             any = true;
             use(launch);
         }

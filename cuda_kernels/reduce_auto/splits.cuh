@@ -6,8 +6,9 @@
 
 // Of the blocks that share the same results, the last one of a group combines the values of its group, and
 // the last one of all combines the values of the groups. Each waits only for blocks with lower numbers, which
-// start earlier. pass(k, put) calls put(k, value) with this block's value of each result k < results, and
-// keep(k, value) stores a result. `shared` has room for a Value of each thread. The order is fixed.
+// start earlier; and blocks that wait are fewer than a device holds (plan.hpp). pass(k, put) calls put(k,
+// value) with this block's value of each result k < results, and keep(k, value) stores a result. `shared` has
+// room for a Value of each thread. The order is fixed.
 template <class P, class Pass, class Keep>
 __device__ void combine_in_slots(const P& policy, typename P::Value* shared, void* slots, unsigned outer,
                                  unsigned o, unsigned results, unsigned split, unsigned splits,

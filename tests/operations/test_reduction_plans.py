@@ -19,6 +19,13 @@ def slot_bytes(times: int, splits: int, results: int, threads: int, value: int) 
     return times * results * (splits + groups) * 8 * -(-value // 4)
 
 
+def assert_places_are_left(times: int, splits: int, results: int, threads: int, processors: int) -> None:
+    """The last block of each group waits. A multiprocessor holds two blocks or more, and other blocks need places."""
+    if splits > 1:
+        groups = -(-splits // planner().splits_of_group_of(splits, results, threads))
+        assert times * groups < 2 * processors
+
+
 @settings(deadline=None)
 @given(
     counts=st.tuples(*[st.integers(1, 1 << 22)] * 3),
@@ -56,6 +63,7 @@ def test_every_plan_is_a_valid_launch(
             assert tiles * lanes >= -(-c // columns) * a
             assert slots == slot_bytes(tiles, splits, lanes * columns, block, value)
             assert slots <= 1 << 20
+            assert_places_are_left(tiles, splits, lanes * columns, block, processors)
 
 
 @settings(deadline=None)
@@ -100,8 +108,19 @@ def test_every_plan_of_an_axis_is_a_valid_launch(
         assert lanes * width % inner == 0
         assert grid == outer * splits
         assert slots == slot_bytes(outer, splits, inner, block, value)
+        assert_places_are_left(outer, splits, inner, block, processors)
     else:
         assert kernel == ("rows" if inner == 1 else "columns")
+
+
+def test_blocks_that_wait_for_others_leave_places_for_them() -> None:
+    """The launch with the shortest estimate for this shape has 1197 blocks, of which 399 wait. 132 multiprocessors may
+    hold 264 blocks, so that no other block could run if these began first."""
+    _, _, (_, element, value) = instance("sum", "float64", "float64")
+
+    grid, block, lanes, splits, _ = planned(2, 1, 5156, 6379, element, value, 132)
+
+    assert_places_are_left(grid // splits, splits, lanes * 2, block, 132)
 
 
 @pytest.mark.parametrize("rows", [4096, 32768, 1 << 18])
