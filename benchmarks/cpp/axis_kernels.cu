@@ -9,8 +9,8 @@
 // microseconds. As in calls from Python, a launch may begin before the one before it has ended. The launches
 // of a round read different data, so arrays above an eighth of the L2 cache come from memory. Prints the rows
 // of a table in tests/operations/reduction_times_h200.json: "kernels" (the kernels that may be chosen, by
-// their plans), "columns" (all lanes and splits that a plan considers), or "few columns" (`narrow` with other
-// numbers of blocks).
+// their plans), "columns" (all lanes and splits that a plan considers), "few columns" (`narrow` with other
+// numbers of blocks), or "rows" (lanes and splits of the last axis).
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -105,8 +105,21 @@ Shape random_shape(std::mt19937& random, int element_bytes) {
     return shape;
 }
 
+// Of up to 400 MB, with rows of more than 256 bytes.
+Shape random_rows(std::mt19937& random, int element_bytes) {
+    const auto between = [&](double least, double most) {
+        return least * std::pow(std::max(1.0, most / least), std::uniform_real_distribution<>(0, 1)(random));
+    };
+    const double elements = between(2e5, 4e8) / element_bytes;
+    Shape shape{};
+    shape.inner = 1;
+    shape.length = static_cast<long long>(between(272.0 / element_bytes, elements / 2));
+    shape.outer = std::max(1ll, static_cast<long long>(elements / static_cast<double>(shape.length)));
+    return shape;
+}
+
 // The table of which a row is printed.
-enum class Table { kernels, columns, few_columns };
+enum class Table { kernels, columns, few_columns, rows };
 
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), const plan::Launch& as, Arguments... arguments) {
@@ -125,7 +138,8 @@ template <class P>
 void measure(const char* operation_name, const char* type_name, Operation operation, Type type, Type output,
              int multiprocessors, Table table, std::mt19937& random, bool& first_row) {
     const int bytes = plan::bytes_of(type), value = plan::value_bytes(operation, type);
-    const auto [outer, length, inner] = random_shape(random, bytes);
+    const auto [outer, length, inner] =
+        table == Table::rows ? random_rows(random, bytes) : random_shape(random, bytes);
     const double divisor = operation == Operation::mean ? static_cast<double>(length) : 1;
     const unsigned long long bits = plan::bits_of(operation, type);
     const int kind = plan::kind_of(operation, output);
@@ -146,9 +160,9 @@ void measure(const char* operation_name, const char* type_name, Operation operat
     if (table == Table::few_columns && !has_narrow) return;
     std::printf("%s  {\"operation\": \"%s\", \"dtype\": \"%s\", \"extents\": [%lld, %lld, %lld], \"%s\": {",
                 std::exchange(first_row, false) ? "" : ",\n", operation_name, type_name, outer, length, inner,
-                table == Table::kernels   ? "kernels"
-                : table == Table::columns ? "lanes_and_splits"
-                                          : "splits");
+                table == Table::kernels       ? "kernels"
+                : table == Table::few_columns ? "splits"
+                                              : "lanes_and_splits");
     if (table == Table::kernels) {
         print("columns", columns<P>, plan::plan_columns(outer, length, inner, bytes, value, multiprocessors));
         if (length <= 48) print("shallow", shallow<P>, plan::plan_shallow(outer, inner, bytes, value));
@@ -161,6 +175,28 @@ void measure(const char* operation_name, const char* type_name, Operation operat
                                    print(std::to_string(each.lanes) + " " + std::to_string(each.splits),
                                          columns<P>, each.plan(value));
                                });
+    } else if (table == Table::rows) {
+        plan::Launch as = plan::plan_rows(outer, length, bytes, multiprocessors);
+        const long long vectors = std::max(1ll, length * bytes / 16);
+        const auto print_rows = [&, count = outer, l = length](int lanes, long long splits) {
+            as.lanes = lanes;
+            as.splits = static_cast<int>(splits);
+            const long long rows_a_block = as.block / lanes;
+            as.grid = static_cast<unsigned>((count + rows_a_block - 1) / rows_a_block * splits);
+            const double time = microseconds(size, [&](int call) {
+                launch(rows<P>, as, in + call % copies * size, out, count, l, l, bits, kind, divisor, lanes,
+                       as.splits, slots);
+            });
+            std::printf("%s\"%d %lld\": %.2f", separator, lanes, splits, time);
+            separator = ", ";
+        };
+        for (int lanes = 1; lanes <= 256 && (lanes == 1 || lanes / 2 < vectors); lanes *= 2)
+            if (vectors / lanes <= 320) print_rows(lanes, 1);  // few lanes of long rows take very long
+        long long last = 1;
+        for (const long long blocks : {1, 2, 3, 4, 5}) {
+            const long long splits = std::min(multiprocessors * blocks / outer, std::max(1ll, vectors / 512));
+            if (splits > last) print_rows(256, last = splits);
+        }
     } else {
         plan::Launch as = plan::plan_narrow(outer, length, inner, bytes, value, multiprocessors);
         const long long strips = length * inner / plan::strip_columns(bytes, value);
@@ -245,6 +281,7 @@ int main(int argc, char** argv) {
         measure_all(argc > 1 ? std::atoi(argv[1]) : 240, argc > 2 ? std::atoi(argv[2]) : 1,
                     table == "columns"       ? Table::columns
                     : table == "few columns" ? Table::few_columns
+                    : table == "rows"        ? Table::rows
                                              : Table::kernels);
     } catch (const std::exception& problem) {
         std::fprintf(stderr, "axis_kernels: %s\n", problem.what());

@@ -7,9 +7,9 @@
 //
 // Launch (plan.hpp: plan_columns): grid = ceil(strips / lanes) * splits; lanes is a power of two from 1 to
 // 256; no dynamic shared memory.
-//   slots         for splits > 1: a slot (exchange.cuh) for each column of a tile and block, and for each
-//   column
-//                 of a tile and group of blocks (rules.hpp); zero before the first launch and left zero
+//   slots         for splits > 1: a slot (exchange.cuh) for each column of a tile and each block, and for
+//                 each column of a tile and each group of blocks (rules.hpp); zero before the first launch
+//                 and left zero
 #pragma once
 
 #include "../common/overlap.cuh"

@@ -216,7 +216,7 @@ constexpr bool is_few(long long n, int element_bytes, int multiprocessors) {
 
 // `count` rows of `length` elements each. A thread takes 6 to 12 vectors of a row, more of rows that half a
 // block shares. If this leaves the device idle, a thread takes fewer vectors, down to three. If even one
-// block for each row leaves the device idle, rows are split. 284 random shapes take 1.028 times as long as
+// block for each row leaves the device idle, rows are split. 284 shapes take 1.028 times as long as
 // with the fastest number of lanes and splits that was measured on an H200 (geometric mean; 1.25 in the worst
 // case), and 1.035 times as long with 16 vectors.
 constexpr Launch plan_rows(long long count, long long length, int element_bytes, int multiprocessors) {
@@ -295,10 +295,11 @@ constexpr double memory_microseconds(double bytes, double blocks, int multiproce
     return bytes / bytes_of_microsecond / multiprocessors * last;
 }
 
-// The estimated microseconds. The constants fit 4,050 launches on an H200, of 319 shapes and 13 kinds,
-// one after the other in a stream: the launch with the shortest estimate takes 1.019 times as long as the
-// fastest one (geometric mean; 1.33 in the worst case). With constants that fit half of the shapes, it took
-// 1.022 and 1.026 times as long for the other half.
+// The estimated microseconds. The constants fit 4,050 launches on an H200, one after the other in a stream:
+// of the 294 shapes in tests/operations/reduction_times_h200.json ("columns") and of 25 others. For these
+// 294, the launch with the shortest estimate takes 1.020 times as long as the fastest one (geometric
+// mean; 1.33 in the worst case). With constants that fit half of all, it took 1.022 and 1.026 times as long
+// for the other half.
 constexpr double microseconds(const ColumnsLaunch& launch, int multiprocessors) {
     const double blocks = static_cast<double>(launch.tiles() * launch.splits) / multiprocessors;
     const double rows =
@@ -316,7 +317,7 @@ constexpr double microseconds(const ColumnsLaunch& launch, int multiprocessors) 
     const double waiting = 1.1 * rounded_up(rows / strips_of_columns(launch.width, launch.whole)) *
                            waves;  // of a thread, for its loads
     double beginning = 1.1 * std::min<double>(blocks, resident_blocks);
-    // Then the next launch does not begin early (common/overlap.cuh).
+    // With 1 to 2.25 blocks, the next launch does not begin early (common/overlap.cuh).
     if (blocks > 1 && blocks <= 2.25) beginning += 1;
     double combining = 0;
     if (launch.splits > 1) {
@@ -354,7 +355,8 @@ constexpr void for_each_columns(long long outer, long long length, long long inn
                 std::clamp(static_cast<long long>(multiprocessors) * blocks / launch.tiles(), 1ll, most);
             if (splits == std::exchange(launch.splits, splits)) continue;
             if (launch.slots(value_bytes) > most_workspace) continue;
-            // Blocks that wait never take all places. So the others run, in whatever order blocks begin.
+            // Blocks that wait never take all places of a device that has no other work. So the others run,
+            // in whatever order blocks begin.
             if (launch.waiting() >= static_cast<long long>(multiprocessors) * least_resident_blocks) continue;
             any = true;
             use(launch);
@@ -416,9 +418,10 @@ constexpr long long narrow_lanes(long long inner, int element_bytes, int value_b
 }
 
 // The rows of each o are split if there are fewer than three blocks for each multiprocessor, which holds
-// three. Two read as fast, but then the next launch cannot begin early (common/overlap.cuh). If rows are
-// split, a thread reads half as many strips again as it has under way, or more: on an H200, 77 shapes
-// take 1.03 times as long as with the best number of blocks that was measured (1.22 in the worst case).
+// three (of products of bytes two: for them, this number was not measured). Two read as fast, but then the
+// next launch cannot begin early (common/overlap.cuh). If rows are split, a thread reads at least 1.5 times
+// the strips that it has under way: on an H200, 77 shapes take 1.03 times as long as with the best number of
+// blocks that was measured (1.22 in the worst case).
 constexpr Launch plan_narrow(long long outer, long long length, long long inner, int element_bytes,
                              int value_bytes, int multiprocessors) {
     constexpr long long most_threads = 256, blocks = 3;
@@ -455,9 +458,9 @@ constexpr double shallow_microseconds(const Launch& launch, long long outer, lon
 }
 
 // The estimated microseconds of `narrow`, on the scale of the estimate for `columns`. The constants fit 568
-// random shapes on an H200 for which the two compete: the faster estimate takes 1.009 times as long as the
-// faster kernel. With constants that fit half of them, it took 1.012 and 1.014 times as long on the other
-// half.
+// random shapes on an H200: those of the 900 in reduction_times_h200.json ("kernels") that are left to the
+// two. The kernel with the smaller estimate takes 1.009 times as long as the faster kernel. With constants
+// that fit half of them, it took 1.012 and 1.014 times as long on the other half.
 constexpr double narrow_microseconds(const Launch& launch, long long length, long long inner,
                                      int element_bytes, int value_bytes, int multiprocessors) {
     const int width = strip_columns(element_bytes, value_bytes);

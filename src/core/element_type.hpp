@@ -19,6 +19,11 @@ struct ElementType {
     bool in_numpy() const { return known() && (!is_real() || kind == 'f'); }
 };
 
+// NumPy without ml_dtypes has no bfloat16 and no float8, so integers of the same size hold their bits.
+inline bool holds_bits_of(ElementType wanted, ElementType given) {
+    return wanted.known() && !wanted.in_numpy() && given.is_integer() && given.size == wanted.size;
+}
+
 // CUDA's built-in vectors: float4, uchar2, dim3, __half2; and complex numbers, which are two numbers.
 struct VectorType {
     ElementType element;

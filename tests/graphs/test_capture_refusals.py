@@ -284,6 +284,18 @@ def test_an_output_that_is_read_only_is_refused_before_the_work_is_captured(devi
     assert not graph.nodes
 
 
+@pytest.mark.parametrize("shape", [(2, 3, 2, 5), (2, 3, 2, 6)])
+def test_an_output_that_does_not_fit_is_refused_before_the_product_is_captured(device, shape):
+    s, x, y = cs.Stream(), cs.zeros((2, 3, 4)), cs.zeros((2, 4, 5))
+    memory = cs.zeros(shape)
+    out = cs.asarray(Interface(memory, data=(memory.pointer, True))) if shape[-1] == 5 else memory
+    device.synchronize()
+    with s.capture() as graph, pytest.raises(ValueError, match=r"out: (is read-only|has shape)"):
+        cs.dot(x, y, out=out)
+
+    assert not graph.nodes
+
+
 @pytest.mark.parametrize("ask", ["count", "explain_time", "profile"])
 def test_a_launch_that_is_waited_for_is_refused_and_leaves_no_nodes(device, add, x, ask):
     if ask != "profile" and not device.simulated:

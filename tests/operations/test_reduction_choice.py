@@ -1,6 +1,6 @@
 """The plans of reductions over an axis, held against the times that an H200 took for random shapes.
 
-Each time is the mean of two measurements, each the median of five rounds of eight launches between two events (four of
+Each time is the mean of two measurements (of rows, one), each the median of five rounds of eight launches between two events (four of
 large arrays). As in calls from Python, a launch may begin early. The launches of a round read different data, so arrays
 above an eighth of the L2 cache come from memory.
 """
@@ -45,6 +45,17 @@ def test_columns_have_the_lanes_and_splits_of_nearly_the_fastest_launch():
 
     assert geometric_mean(behind) < 1.025
     assert max(behind) < 1.35
+
+
+def test_rows_have_the_lanes_and_splits_of_nearly_the_fastest_launch():
+    def choose(row: dict[str, Any], element: int, value: int) -> str:
+        _, _, lanes, splits, *_ = planned(1, *row["extents"], element, value, MULTIPROCESSORS)
+        return f"{lanes} {splits}"
+
+    behind = times_behind_the_fastest("rows", "lanes_and_splits", choose)
+
+    assert geometric_mean(behind) < 1.03
+    assert max(behind) < 1.3
 
 
 def test_few_rows_and_few_columns_have_the_fastest_kernel_of_nearly_all_shapes():

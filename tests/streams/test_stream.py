@@ -450,3 +450,24 @@ def test_a_stream_that_an_array_brings_back_after_it_was_closed_can_be_current(d
     with x.stream:
         x.fill(1)
         assert x.to_host().tolist() == [1] * 4
+
+
+def test_looking_at_a_closed_current_stream_does_not_open_it(device):
+    said = []
+
+    def enter_close_and_forget():  # in a thread of its own, because nothing leaves the stream
+        cs.set_device(device)
+        s = cs.Stream()
+        s.__enter__()
+        s.close()
+        del s
+        said.append(repr(cs.current_stream()))
+        with pytest.raises(ValueError, match="Stream is closed"):
+            cs.zeros(4)
+        said.append("refused")
+
+    thread = threading.Thread(target=enter_close_and_forget)
+    thread.start()
+    thread.join()
+
+    assert said[-1] == "refused"

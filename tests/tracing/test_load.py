@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from cuscope.tracing import Trace, load
@@ -99,6 +100,15 @@ def test_a_missing_file_is_missing(tmp_path):
 def test_a_dictionary_goes_through_json_and_back(seed):
     trace = random_trace(seed)
     assert Trace.from_dict(json.loads(json.dumps(trace.to_dict()))) == trace
+
+
+def test_columns_may_be_numpy_arrays():
+    trace = Trace.from_spans([{"name": "a", "start": 0, "end": 10}])
+    data = trace.to_dict()
+    data["spans"] = {column: np.array(values) for column, values in data["spans"].items()}
+    data["duration"] = np.int64(data["duration"])
+
+    assert Trace.from_dict(data) == trace
 
 
 def test_a_dictionary_is_independent_of_the_trace():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import numbers
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,18 +37,20 @@ def from_dict(data: Mapping[str, Any]) -> Trace:
         raise ValueError(f"the dictionary has no '{missing[0]}': it must be one that Trace.to_dict made")
     columns = data["spans"]
     if not isinstance(columns, Mapping):
-        raise TypeError(f"data: 'spans' is a dictionary of columns, not {type(columns).__name__}")
+        raise TypeError(f"data: 'spans' must be a dictionary of columns, not {type(columns).__name__}")
     names = SPAN.names or ()
     if set(columns) != set(names):
         raise ValueError(f"the spans have the columns {', '.join(columns)}; they must be {', '.join(names)}")
     for column in names:
-        if not isinstance(columns[column], Sequence):
-            raise TypeError(f"the column '{column}' is a list, not {type(columns[column]).__name__}")
+        if isinstance(columns[column], (str, bytes)) or not hasattr(columns[column], "__len__"):
+            raise TypeError(f"the column '{column}' must be a list, not {type(columns[column]).__name__}")
     for name in ("devices", "streams", "threads"):
         if not isinstance(data[name], Mapping):
-            raise TypeError(f"data: '{name}' is a dictionary, not {type(data[name]).__name__}")
-    if not isinstance(data["duration"], (int, float)):
-        raise TypeError(f"data: 'duration' is a number of nanoseconds, not {type(data['duration']).__name__}")
+            raise TypeError(f"data: '{name}' must be a dictionary, not {type(data[name]).__name__}")
+    if not isinstance(data["duration"], numbers.Real):
+        raise TypeError(
+            f"data: 'duration' must be a number of nanoseconds, not {type(data['duration']).__name__}"
+        )
     count = len(columns[names[0]])
     spans = np.zeros(count, SPAN)
     for column in names:

@@ -103,7 +103,9 @@ def spans_from_rows(rows: Iterable[Mapping[str, Any]]) -> np.ndarray:
     rows = list(rows)
     for i, row in enumerate(rows):
         if not isinstance(row, Mapping):
-            raise TypeError(f"rows: row {i} is a mapping from columns to values, not {type(row).__name__}")
+            raise TypeError(
+                f"rows: row {i} must be a mapping from columns to values, not {type(row).__name__}"
+            )
     spans = np.zeros(len(rows), SPAN)
     for field, value in DEFAULTS.items():
         spans[field] = value

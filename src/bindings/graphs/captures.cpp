@@ -31,27 +31,28 @@ struct CaptureScope {
     std::atomic<bool> entered = false;
 
     // Runs before `object` is destroyed, which would end a held capture.
-    ~CaptureScope() { hold(false); }
-    void hold(bool held) const {
+    ~CaptureScope() { let_go(); }
+    // Another owner, or nobody, may end the capture from here on.
+    void let_go() const {
         if (!entered) return;
-        if (const auto capture = stream->capture()) capture->set_held(held);
+        if (const auto capture = stream->capture()) capture->set_held(false);
     }
 };
 
 GraphObjectPtr enter(CaptureScope& self) {
     if (self.entered) throw std::invalid_argument("the capture was begun already: capture() makes another");
     const std::shared_ptr<core::Graph> into = self.into ? self.into->open() : nullptr;
-    without_gil([&] { core::Capture::begin(self.stream, self.mode, into, self.after); });
+    // Held from its beginning, so that no other thread can close the stream before the block runs.
+    without_gil([&] { core::Capture::begin(self.stream, self.mode, into, self.after, true); });
+    self.entered = true;
     self.result =
         self.into
             ? self.into
             : ending_without_gil(std::make_shared<GraphObject>(self.stream->device().shared_from_this()));
-    self.entered = true;
-    self.hold(true);
     try {
         without_gil([&] { core::push_stream(self.stream); });
     } catch (...) {
-        self.hold(false);
+        self.let_go();
         without_gil([&] { core::Capture::end(self.stream, true); });
         throw;
     }
@@ -63,7 +64,7 @@ void leave(CaptureScope& self, const Scalar& type) {
     if (!self.entered) throw std::invalid_argument("the capture was not begun");
     without_gil([&] { core::pop_stream(self.stream->serial()); });
     const bool quietly = !type.is_none();
-    self.hold(false);
+    self.let_go();
     std::shared_ptr<core::Graph> made;
     try {
         made = without_gil([&] { return core::Capture::end(self.stream, quietly); });
@@ -180,7 +181,7 @@ array([4, 4, 4, 4], dtype=int32)
                 const GraphObjectPtr into = parse_into(graph);
                 const std::shared_ptr<core::Graph> open = into ? into->open() : nullptr;
                 const core::GraphNodes behind = parse_after(after);
-                without_gil([&] { core::Capture::begin(stream, parsed, open, behind); });
+                without_gil([&] { core::Capture::begin(stream, parsed, open, behind, false); });
             },
             py::arg("mode") = "global", py::kw_only(), py::arg("graph") = py::none(),
             py::arg("after") = py::none(),

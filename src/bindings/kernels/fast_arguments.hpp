@@ -54,7 +54,9 @@ class FastArguments {
         if (array == nullptr || array->read_only || array->bytes == 0) return false;  // empty: no reference
         Held<core::DeviceMemory> memory = array->memory.get();
         if (!memory) return false;
-        if (check.element.known() && check.element != array->element) return false;
+        if (check.element.known() && check.element != array->element &&
+            !core::holds_bits_of(check.element, array->element))
+            return false;
         if (array->device != kernel.device() || !array->rows_contiguous()) return false;
         const void* const address = array->pointer_in(*memory);
         std::memcpy(&values_[i], &address, sizeof address);

@@ -203,6 +203,17 @@ py::object dot_of_matrices(const Operand& x, const Operand& y, py::handle out,
     const py::object left = x.object(), right = y.object();
     if (of_y <= 2 || of_x == 1) return compute_product(left, right, out, "auto", on, names);
     check_summed_extent(x, y, names.function);
+    // Before work is enqueued, which an `out` that does not fit would leave behind.
+    std::optional<Output> output;
+    if (!out.is_none()) {
+        const Factor left_factor(x, names, true), right_factor(y, names, false);
+        Extents shape;
+        for (std::size_t i = 0; i + 1 < of_x; ++i) shape.push_back(x.shape()[i]);
+        for (std::size_t i = 0; i < of_y; ++i)
+            if (i + 2 != of_y) shape.push_back(y.shape()[i]);
+        output.emplace(out, shape, type_of_product(left_factor, right_factor, py::none()),
+                       x.on_device() == nullptr, *stream);
+    }
     // Multiplies each row of x with each matrix of y by broadcasting, then moves the axes of x before those
     // of y.
     const std::size_t rows = of_x - 1, before = of_y - 2;
@@ -219,14 +230,10 @@ py::object dot_of_matrices(const Operand& x, const Operand& y, py::handle out,
     for (std::size_t i = rows - 1; i + 2 < dimensions; ++i) axes.append(i);
     axes.append(dimensions - 1);
     const py::object result = product.attr("transpose")(*py::tuple(axes));
-    if (out.is_none()) return result;
-    const py::dtype dtype(result.attr("dtype"));
-    const auto shape = result.attr("shape").cast<std::vector<py::ssize_t>>();
-    const bool on_host = x.on_device() == nullptr;
-    const Output output(out, shape, {checked_type(dtype, "dot"), dtype}, on_host, *stream);
-    if (!on_host) return output.deliver(result.cast<DeviceArray>(), stream);
+    if (!output) return result;
+    if (x.on_device() != nullptr) return output->deliver(result.cast<DeviceArray>(), stream);
     numpy().attr("copyto")(out, result, py::arg("casting") = "same_kind");
-    return output.written();
+    return output->written();
 }
 
 }  // namespace cuscope::bindings

@@ -88,9 +88,18 @@ PyObject* fast_exit(PyObject* self, const Arguments& arguments) {
     Py_RETURN_NONE;
 }
 
+// Looking at a closed current stream does not open it again, as other ways to get a stream do.
+StreamObjectPtr wrapped_current_stream() {
+    const core::StreamPtr stream = core::innermost_stream(current_device());
+    const bool closed = stream->closed();
+    StreamObjectPtr made = wrap(stream);
+    if (closed) stream->set_closed(true);
+    return made;
+}
+
 PyObject* fast_current_stream(PyObject*, const Arguments& arguments) {
     if (!arguments.are(0)) return nullptr;
-    return py::cast(wrap(core::innermost_stream(current_device()))).release().ptr();
+    return py::cast(wrapped_current_stream()).release().ptr();
 }
 
 // An event of ours as the only argument.
@@ -195,7 +204,7 @@ void StreamObject::close() {
         const std::lock_guard lock(owner_lock);
         kept_alive = owner;
     }
-    if (!kept_alive) {  // else it is another object that closes the stream
+    if (!kept_alive) {  // else the stream belongs to another object, such as one of another library
         if (const core::StreamPtr last = stream.get()) {
             last->set_closed(true);
             without_gil([&] { abandon(last); });
@@ -415,11 +424,7 @@ True
     FastMethod<fast_host_function>::put_before(classes.stream, "host_function");
 
     m.def(
-        "current_stream",
-        [] {
-            const core::DevicePtr device = current_device();
-            return wrap(core::innermost_stream(device));
-        },
+        "current_stream", [] { return wrapped_current_stream(); },
         R"(The current stream of this thread: the one of the innermost ``with`` on the current device, else the
 device's legacy default stream.
 

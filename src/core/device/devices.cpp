@@ -213,7 +213,7 @@ StreamPtr current_stream(const DevicePtr& device) {
         throw std::invalid_argument("Stream is closed: stream #" + std::to_string(stream->id()) + " of " +
                                     device->name() +
                                     " was closed inside its `with` block and is still the current stream: "
-                                    "close it behind the block, or pass another one (stream=)");
+                                    "close it after the block, or pass another one (stream=)");
     }
     return stream;
 }

@@ -146,7 +146,7 @@ Capture::Capture(const StreamPtr& origin, CaptureMode mode, std::shared_ptr<Grap
 bool Capture::is_of_this_thread() const { return owner_.lock() == this_thread(); }
 
 void Capture::begin(const StreamPtr& stream, CaptureMode mode, const std::shared_ptr<Graph>& into,
-                    const GraphNodes& after) {
+                    const GraphNodes& after, bool held) {
     if (!into && !after.empty())
         throw std::invalid_argument("after: is only for captures that add to a graph: pass graph=, too");
     std::vector<GraphNodeHandle> nodes;
@@ -168,6 +168,7 @@ void Capture::begin(const StreamPtr& stream, CaptureMode mode, const std::shared
         device.check(runtime.stream_begin_capture(stream->handle(), mode), "cudaStreamBeginCapture");
     }
     const auto made = std::make_shared<Capture>(stream, mode, into);
+    made->held_ = held;
     stream->capture_status(&made->id_);
     {
         const std::lock_guard lock(underway().mutex);
@@ -325,7 +326,7 @@ void Capture::refuse_close(const StreamPtr& stream) {
     throw Error(
         Status::stream_capture_unsupported, "cudaStreamDestroy",
         "a `with` block captures the stream, and later commands of the block would run instead of being "
-        "captured: close the stream behind the block, which ends the capture",
+        "captured: close the stream after the block, which ends the capture",
         "The stream stays open, and the capture goes on.");
 }
 

@@ -53,9 +53,9 @@ class Keepers {
 class Capture : public std::enable_shared_from_this<Capture> {
   public:
     // Throws if the runtime refuses. The commands become nodes of the graph `into`, after its nodes `after`;
-    // null: of a new graph.
+    // null: of a new graph. `held`: as by set_held().
     static void begin(const StreamPtr& stream, CaptureMode mode, const std::shared_ptr<Graph>& into,
-                      const GraphNodes& after);
+                      const GraphNodes& after, bool held);
     // If the capture failed, returns null with `quietly`, else throws. The streams are usable in either case.
     static std::shared_ptr<Graph> end(const StreamPtr& stream, bool quietly);
     // The owner of a held capture ends it, even if the stream is closed before.

@@ -17,7 +17,7 @@ std::shared_ptr<MipmappedMemory> MipmappedMemory::allocate(const DevicePtr& devi
     MipmappedArrayHandle handle = nullptr;
     const Status status = device->allocate(
         [&] { return runtime.malloc_mipmapped_array(&handle, &format, extent, levels, flags); });
-    if (status == Status::invalid_value)
+    if (status == Status::invalid_value && is_large(extent))
         device->fail(status, "cudaMallocMipmappedArray", {}, allowed_extents);
     device->check(status, "cudaMallocMipmappedArray");
     std::size_t bytes = static_cast<std::size_t>(format.x + format.y + format.z + format.w) / 8;

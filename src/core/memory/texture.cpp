@@ -29,7 +29,7 @@ std::shared_ptr<ArrayMemory> ArrayMemory::allocate(const DevicePtr& device, cons
                       : runtime.malloc_array(&handle, &format, extent.width, extent.height, flags);
     });
     const char* const call = volume ? "cudaMalloc3DArray" : "cudaMallocArray";
-    if (status == Status::invalid_value) device->fail(status, call, {}, allowed_extents);
+    if (status == Status::invalid_value && is_large(extent)) device->fail(status, call, {}, allowed_extents);
     device->check(status, call);
     return std::make_shared<ArrayMemory>(device, handle, format, extent);
 }

@@ -150,16 +150,11 @@ void check_reachable(const Slot& slot, const Argument& argument) {
                                 (same_runtime ? ": copy it, or see Device.enable_peer_access()" : ""));
 }
 
-// NumPy without ml_dtypes has no bfloat16 and no float8, so integers of the same size hold their bits.
-bool holds_bits_of(ElementType element, const Argument& argument) {
-    return !element.in_numpy() && argument.element.is_integer() && argument.element.size == element.size;
-}
-
 std::string how_to_convert(ElementType element) {
     if (element.in_numpy()) return ": convert with .astype(numpy." + name(element) + ") before copying";
     return ": convert with .astype(ml_dtypes." + name(element) +
-           ") before copying, or pass an array of uint" + std::to_string(8 * element.size) +
-           " that holds the bits";
+           ") before copying, or copy an array that holds the bits as .view(numpy.uint" +
+           std::to_string(8 * element.size) + ")";
 }
 
 const void* pack_pointer(const Slot& slot, const Argument& argument) {
@@ -183,7 +178,7 @@ const void* pack_pointer(const Slot& slot, const Argument& argument) {
     }
     check_open(slot, argument);
     if (!is_array(argument)) slot.wrong_kind(allowed + or_address, argument);
-    if (element.known() && element != argument.element && !holds_bits_of(element, argument))
+    if (element.known() && element != argument.element && !holds_bits_of(element, argument.element))
         slot.wrong_kind(allowed, argument, how_to_convert(element));
     if (reference && argument.bytes == 0) {
         throw std::invalid_argument(slot.where() + " takes " + allowed +
@@ -366,11 +361,12 @@ std::string about_size(const Argument& argument, std::size_t size) {
     if (!argument.structured) return {};
     if (!argument.contiguous) return ": its elements do not lie one after the other";
     if (argument.item_bytes == size)
-        return ": pass one of its " + std::to_string(argument.bytes / size) + " elements, such as array[0]";
+        return argument.bytes == 0 ? ": it has no elements"
+                                   : ": pass one of its " + std::to_string(argument.bytes / size) +
+                                         " elements, such as array.flat[0]";
     if (argument.unaligned && argument.item_bytes < size)
-        return ": its fields lie without gaps; numpy.dtype(..., align=True) places them as C++ does, if they "
-               "are "
-               "those of the C++ structure";
+        return ": its fields lie without gaps; if they are the fields of the C++ structure, "
+               "numpy.dtype(..., align=True) places them as C++ does";
     return ": the dtype of " + std::to_string(argument.item_bytes) +
            " bytes needs the fields of the C++ structure, of the same types and in the same order";
 }
