@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <optional>
 
 #include "bindings/arrays/host_arrays.hpp"
 #include "bindings/interop/import.hpp"
@@ -128,6 +130,31 @@ class WithoutWarnings {
     const py::object state_;
 };
 
+// Of a Python float or a small int, for integers and floats of up to 8 bytes, without calls of NumPy's
+// functions. Nothing: it is not so simple, or the dtype cannot hold the number.
+std::optional<py::array> element_of_plain_number(PyObject* value, const py::dtype& dtype) {
+    const core::ElementType type = element_of(dtype);
+    std::uint64_t stored = 0;
+    if (type.size > sizeof stored) return std::nullopt;
+    bool fits = false;
+    if (PyFloat_CheckExact(value) != 0) {
+        fits = type.kind == 'f' && core::store_real(type, PyFloat_AS_DOUBLE(value), &stored);
+    } else if (PyLong_CheckExact(value) != 0) {
+        constexpr long long most = 1ll << 53;  // all integers up to here are doubles
+        int overflow = 0;
+        const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+        if (overflow != 0) return std::nullopt;
+        if (type.is_integer())
+            fits = core::store_integer(type, static_cast<std::uint64_t>(number), number < 0, &stored);
+        else if (type.kind == 'f' && number >= -most && number <= most)
+            fits = core::store_real(type, static_cast<double>(number), &stored);
+    }
+    if (!fits) return std::nullopt;
+    py::array element(dtype, py::array::ShapeContainer{});
+    std::memcpy(element.mutable_data(), &stored, type.size);
+    return element;
+}
+
 // A dtype of another package, such as ml_dtypes. NumPy knows the conversions, but neither that a value does
 // not fit, nor which kinds of numbers are alike.
 bool is_of_other_package(const py::dtype& dtype) {
@@ -173,6 +200,7 @@ py::array one_element(const py::object& value, const py::dtype& dtype) {
     if (dtype.kind() == 'V' && (PyTuple_Check(value.ptr()) || PyBytes_Check(value.ptr()))) {
         return py::array(np.attr("array")(value, dtype));  // a structure, field by field
     }
+    if (auto element = element_of_plain_number(value.ptr(), dtype)) return std::move(*element);
     check_value(value);
     const bool exact = (PyLong_Check(value.ptr()) || PyBool_Check(value.ptr())) && dtype.kind() != 'b';
     if (exact && (dtype.kind() == 'i' || dtype.kind() == 'u')) {
