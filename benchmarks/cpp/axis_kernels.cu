@@ -80,24 +80,26 @@ struct Shape {
     long long outer, length, inner;
 };
 
+// A random number. Numbers of each magnitude are equally likely.
+double between(std::mt19937& random, double least, double most) {
+    return least * std::pow(std::max(1.0, most / least), std::uniform_real_distribution<>(0, 1)(random));
+}
+
 // Of up to 256 MB, with 2 to 48 rows or with 2 to 99 columns. Extents of each magnitude are equally
 // likely.
 Shape random_shape(std::mt19937& random, int element_bytes) {
-    const auto between = [&](double least, double most) {
-        return least * std::pow(std::max(1.0, most / least), std::uniform_real_distribution<>(0, 1)(random));
-    };
-    const double elements = between(1e6, 256e6) / element_bytes;
+    const double elements = between(random, 1e6, 256e6) / element_bytes;
     constexpr double shortest = 1024;  // bytes of a slice, because shorter ones have a kernel of their own
     Shape shape{};
     if (random() % 2 == 0) {
-        shape.length = static_cast<long long>(between(2, 49));
-        shape.inner = static_cast<long long>(
-            between(std::max(16.0, shortest / static_cast<double>(shape.length * element_bytes)), 200000));
+        shape.length = static_cast<long long>(between(random, 2, 49));
+        shape.inner = static_cast<long long>(between(
+            random, std::max(16.0, shortest / static_cast<double>(shape.length * element_bytes)), 200000));
         if (random() % 2 == 0) shape.inner = (shape.inner + 15) / 16 * 16;  // whole strips
     } else {
-        shape.inner = static_cast<long long>(between(2, 100));
-        shape.length = static_cast<long long>(
-            between(std::max(16.0, shortest / static_cast<double>(shape.inner * element_bytes)), 20000));
+        shape.inner = static_cast<long long>(between(random, 2, 100));
+        shape.length = static_cast<long long>(between(
+            random, std::max(16.0, shortest / static_cast<double>(shape.inner * element_bytes)), 20000));
     }
     while (static_cast<double>(shape.length * shape.inner * element_bytes) < shortest) ++shape.length;
     shape.outer =
@@ -107,13 +109,10 @@ Shape random_shape(std::mt19937& random, int element_bytes) {
 
 // Of up to 400 MB, with rows of more than 256 bytes.
 Shape random_rows(std::mt19937& random, int element_bytes) {
-    const auto between = [&](double least, double most) {
-        return least * std::pow(std::max(1.0, most / least), std::uniform_real_distribution<>(0, 1)(random));
-    };
-    const double elements = between(2e5, 4e8) / element_bytes;
+    const double elements = between(random, 2e5, 4e8) / element_bytes;
     Shape shape{};
     shape.inner = 1;
-    shape.length = static_cast<long long>(between(272.0 / element_bytes, elements / 2));
+    shape.length = static_cast<long long>(between(random, 272.0 / element_bytes, elements / 2));
     shape.outer = std::max(1ll, static_cast<long long>(elements / static_cast<double>(shape.length)));
     return shape;
 }
@@ -146,6 +145,10 @@ void measure(const char* operation_name, const char* type_name, Operation operat
     const std::size_t size = (static_cast<std::size_t>(outer * length * inner) * bytes + 255) / 256 * 256;
     const std::size_t copies = std::clamp<std::size_t>(l2_bytes / size + 1, 1, buffer_bytes / size);
     const char* separator = "";
+    const auto report = [&](const std::string& name, double time) {
+        std::printf("%s\"%s\": %.2f", separator, name.c_str(), time);
+        separator = ", ";
+    };
     const auto print = [&, o = outer, l = length, i = inner](const std::string& name, auto kernel,
                                                              const plan::Launch& as) {
         if (as.slot_bytes > plan::most_workspace) return;
@@ -153,8 +156,7 @@ void measure(const char* operation_name, const char* type_name, Operation operat
             launch(kernel, as, in + call % copies * size, out, o, l, i, i, l * i, bits, kind, divisor,
                    as.lanes, as.splits, slots);
         });
-        std::printf("%s\"%s\": %.2f", separator, name.c_str(), time);
-        separator = ", ";
+        report(name, time);
     };
     const bool has_narrow = plan::narrow_lanes(inner, bytes, value) <= 256;
     if (table == Table::few_columns && !has_narrow) return;
@@ -187,8 +189,7 @@ void measure(const char* operation_name, const char* type_name, Operation operat
                 launch(rows<P>, as, in + call % copies * size, out, count, l, l, bits, kind, divisor, lanes,
                        as.splits, slots);
             });
-            std::printf("%s\"%d %lld\": %.2f", separator, lanes, splits, time);
-            separator = ", ";
+            report(std::to_string(lanes) + " " + std::to_string(splits), time);
         };
         for (int lanes = 1; lanes <= 256 && (lanes == 1 || lanes / 2 < vectors); lanes *= 2)
             if (vectors / lanes <= 320) print_rows(lanes, 1);  // few lanes of long rows take very long

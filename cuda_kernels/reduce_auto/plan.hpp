@@ -458,9 +458,10 @@ constexpr double shallow_microseconds(const Launch& launch, long long outer, lon
 }
 
 // The estimated microseconds of `narrow`, on the scale of the estimate for `columns`. The constants fit 568
-// random shapes on an H200: those of the 900 in reduction_times_h200.json ("kernels") that are left to the
-// two. The kernel with the smaller estimate takes 1.009 times as long as the faster kernel. With constants
-// that fit half of them, it took 1.012 and 1.014 times as long on the other half.
+// random shapes on an H200, which are the shapes in reduction_times_h200.json ("kernels") that the earlier
+// limits of `slices` and `shallow` left to the two. The kernel with the smaller estimate takes 1.009 times as
+// long as the faster kernel. With constants that fit half of them, it took 1.012 and 1.014 times as long on
+// the other half.
 constexpr double narrow_microseconds(const Launch& launch, long long length, long long inner,
                                      int element_bytes, int value_bytes, int multiprocessors) {
     const int width = strip_columns(element_bytes, value_bytes);

@@ -6,7 +6,7 @@
 //
 // Launch (plan.hpp: plan_slices): `lanes` slices a block of 256 threads, grid = ceil(outer / lanes). lanes
 // slices are a multiple of 16 bytes, and with 16 bytes more at most 16 KiB. No dynamic shared memory.
-// The arguments are those of `columns`; distance, outer_distance, splits and slots are not read.
+// It takes the arguments of `columns`, and does not read distance, outer_distance, splits and slots.
 #pragma once
 
 #include "span.cuh"

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from reduction_plans import instance, planned, planned_axis
 
 MEASURED = json.loads(Path(__file__).with_name("reduction_times_h200.json").read_text())
@@ -36,26 +38,20 @@ def geometric_mean(values: list[float]) -> float:
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def test_columns_have_the_lanes_and_splits_of_nearly_the_fastest_launch():
+@pytest.mark.parametrize(
+    ("shapes", "plan", "mean", "worst"), [("columns", 2, 1.025, 1.35), ("rows", 1, 1.03, 1.3)]
+)
+def test_plans_have_the_lanes_and_splits_of_nearly_the_fastest_launch(
+    shapes: str, plan: int, mean: float, worst: float
+) -> None:
     def choose(row: dict[str, Any], element: int, value: int) -> str:
-        _, _, lanes, splits, *_ = planned(2, *row["extents"], element, value, MULTIPROCESSORS)
+        _, _, lanes, splits, *_ = planned(plan, *row["extents"], element, value, MULTIPROCESSORS)
         return f"{lanes} {splits}"
 
-    behind = times_behind_the_fastest("columns", "lanes_and_splits", choose)
+    behind = times_behind_the_fastest(shapes, "lanes_and_splits", choose)
 
-    assert geometric_mean(behind) < 1.025
-    assert max(behind) < 1.35
-
-
-def test_rows_have_the_lanes_and_splits_of_nearly_the_fastest_launch():
-    def choose(row: dict[str, Any], element: int, value: int) -> str:
-        _, _, lanes, splits, *_ = planned(1, *row["extents"], element, value, MULTIPROCESSORS)
-        return f"{lanes} {splits}"
-
-    behind = times_behind_the_fastest("rows", "lanes_and_splits", choose)
-
-    assert geometric_mean(behind) < 1.03
-    assert max(behind) < 1.3
+    assert geometric_mean(behind) < mean
+    assert max(behind) < worst
 
 
 def test_few_rows_and_few_columns_have_the_fastest_kernel_of_nearly_all_shapes():

@@ -9,16 +9,16 @@
 
 namespace cuscope::core {
 
-// May the extent be why a runtime refuses an array? Then allowed_extents is the hint: the limits of devices
-// of compute capability 6.0 and newer.
+// Is the extent so large that a runtime may refuse the array for it? Then allowed_extents is the hint, with
+// the limits of devices of compute capability 6.0 and newer.
 inline bool is_large(const Extent& extent) {
     const bool axes = extent.height > 0 || extent.depth > 0;
     return extent.width > (axes ? 16384u : 32768u) || extent.height > 16384 || extent.depth > 2048;
 }
 inline constexpr const char* allowed_extents =
-    "Allowed are up to 131072 elements along one axis, 131072 x 65536 (width x height) of two, and 16384 "
-    "along "
-    "each of three. Layered, cubemap and mipmapped arrays allow 32768 along an axis, and 2048 layers.";
+    "Allowed are up to 131072 elements along one axis, 131072 x 65536 (width x height) of two, and "
+    "16384 along each of three. Layered, cubemap and mipmapped arrays allow 32768 along an axis, and 2048 "
+    "layers.";
 
 class ArrayMemory final : public Memory {
   public:

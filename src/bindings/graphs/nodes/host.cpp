@@ -51,8 +51,8 @@ void bind_host_nodes(GraphType& graphs, GraphExecType& execs) {
         py::arg("callable"), py::arg("after") = py::none(),
         R"(Add a call of something on the host, with the given arguments, whenever the graph runs.
 
-It runs on the runtime's own thread and may not call the runtime. What it raises is raised by the next synchronisation of
-the stream that the graph was launched in. See cudaGraphAddHostNode.
+The call runs on the runtime's own thread and may not call the runtime. The next synchronisation of the stream that the
+graph was launched in raises its exception. See cudaGraphAddHostNode.
 
 >>> import cuscope as cs
 >>> seen = []

@@ -107,7 +107,7 @@ shared : int, optional
 after : GraphNode or list of GraphNode, optional
     What it waits for.
 
-Raises what a launch raises. See cudaGraphAddKernelNode.
+Raises the errors of a launch. See cudaGraphAddKernelNode.
 
 >>> import cuscope as cs
 >>> mod = cs.Module("__global__ void nothing() {}")
