@@ -72,8 +72,18 @@ void Keepers::keep(const std::shared_ptr<GraphTask>& task) {
 
 void Keepers::keep(const Keepers& others) {
     for (const auto& memory : others.memories_) keep(memory);
+    for (const auto& memory : others.workspaces_) keep_workspace(memory);
     for (const auto& task : others.tasks_) keep(task);
     for (const auto& thing : others.things_) keep(thing);
+}
+
+void Keepers::keep_workspace(const std::shared_ptr<DeviceMemory>& memory) {
+    if (std::ranges::find(workspaces_, memory) == workspaces_.end()) workspaces_.push_back(memory);
+}
+
+void Keepers::drop_workspaces(std::span<const std::shared_ptr<DeviceMemory>> memories) {
+    std::erase_if(workspaces_,
+                  [&](const auto& one) { return std::ranges::find(memories, one) != memories.end(); });
 }
 
 RelaxedCapture::RelaxedCapture(Device& device) : runtime_(device.runtime()) {
@@ -371,17 +381,17 @@ void Capture::end_left() noexcept {
     }
 }
 
-std::shared_ptr<DeviceMemory> Capture::own_memory(const StreamPtr& stream, std::size_t bytes, bool* fresh) {
+std::shared_ptr<DeviceMemory> Capture::workspace(const StreamPtr& stream, std::size_t bytes, bool* fresh) {
     {
         const std::lock_guard lock(mutex_);
-        const auto found = own_.find(stream.get());
-        *fresh = found == own_.end() || found->second->bytes() < bytes;
+        const auto found = workspaces_.find(stream.get());
+        *fresh = found == workspaces_.end() || found->second->bytes() < bytes;
         if (!*fresh) return found->second;
     }
     auto made = DeviceMemory::allocate_plain(stream->device().shared_from_this(), bytes);
-    keep(std::static_pointer_cast<Memory>(made));
     const std::lock_guard lock(mutex_);
-    own_[stream.get()] = made;
+    keepers_.keep_workspace(made);
+    workspaces_[stream.get()] = made;
     return made;
 }
 
@@ -440,6 +450,10 @@ void Capture::update_dependencies(const StreamPtr& stream,
                      stream->handle(), handles.data(), nullptr, handles.size(),
                      replace ? flags::capture_set_dependencies : flags::capture_add_dependencies),
                  "cudaStreamUpdateCaptureDependencies");
+    if (!replace) return;
+    // The next reduction of the stream need not follow the last one, so both may run at once.
+    const std::lock_guard lock(capture->mutex_);
+    capture->workspaces_.erase(stream.get());
 }
 
 // ---- which call invalidated a capture

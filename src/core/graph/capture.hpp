@@ -33,14 +33,19 @@ class Keepers {
     void keep(const std::shared_ptr<void>& thing);
     void keep(const std::shared_ptr<GraphTask>& task);
     void keep(const Keepers& others);
+    // Memory in which the blocks of a reduction exchange values, so that only one executable may use it.
+    void keep_workspace(const std::shared_ptr<DeviceMemory>& memory);
+    void drop_workspaces(std::span<const std::shared_ptr<DeviceMemory>> memories);
     // Never keeps this object, which is the owner of the Keepers.
     void ignore(const void* thing) { first(thing); }
 
     const std::vector<std::shared_ptr<Memory>>& memories() const { return memories_; }
+    const std::vector<std::shared_ptr<DeviceMemory>>& workspaces() const { return workspaces_; }
     const std::vector<std::shared_ptr<GraphTask>>& tasks() const { return tasks_; }
 
   private:
     std::vector<std::shared_ptr<Memory>> memories_;
+    std::vector<std::shared_ptr<DeviceMemory>> workspaces_;
     std::vector<std::shared_ptr<GraphTask>> tasks_;
     std::vector<std::shared_ptr<void>> things_;
     // True at the first call for an object. Launches mostly use the same objects as the launches before them.
@@ -74,9 +79,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
     }
     // Keeps the memory and the kernel of a launch.
     void keep(std::span<Memory* const> memories, const std::shared_ptr<void>& kernel);
-    // Memory that belongs to the capture, for the work of one stream: the workspace of a reduction, for
-    // example.
-    std::shared_ptr<DeviceMemory> own_memory(const StreamPtr& stream, std::size_t bytes, bool* fresh);
+    // The workspace of the graph for the reductions of one stream.
+    std::shared_ptr<DeviceMemory> workspace(const StreamPtr& stream, std::size_t bytes, bool* fresh);
     // Adds another stream to the capture, unless the capture has ended.
     void join(const StreamPtr& stream);
     // The nodes that the next captured command of the stream will depend on.
@@ -122,7 +126,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
     bool ended_ = false;
     Keepers keepers_;
     std::vector<StreamPtr> streams_;
-    std::unordered_map<const Stream*, std::shared_ptr<DeviceMemory>> own_;
+    std::unordered_map<const Stream*, std::shared_ptr<DeviceMemory>> workspaces_;
     std::shared_ptr<Graph> unfinished_;  // null: not asked for yet
     std::string invalidated_by_, why_, place_;
 };

@@ -1,4 +1,6 @@
 // Executables of graphs.
+#include <algorithm>
+
 #include "core/graph/graph.hpp"
 #include "core/stream/same_device.hpp"
 
@@ -47,14 +49,17 @@ void GraphExec::used_in(const StreamPtr& stream) {
         bool& flag;
     } const scope(telling_);
     std::vector<std::shared_ptr<Memory>> memories;
+    std::vector<std::shared_ptr<DeviceMemory>> workspaces;
     unsigned kept = 0;
     {
         const std::lock_guard lock(mutex_);
         memories = keepers_->memories();
+        workspaces = keepers_->workspaces();
         for (const auto& task : keepers_->tasks()) task->launched_in(stream->serial());
         kept = kept_;
     }
     for (const auto& memory : memories) memory->used_in(stream);
+    for (const auto& memory : workspaces) memory->used_in(stream);
     uses_.add(stream);
     const std::lock_guard lock(mutex_);
     if (kept == kept_) told_.store(stream->serial(), std::memory_order_release);
@@ -117,6 +122,7 @@ GraphExec::Update GraphExec::update(Graph& graph) {
     }
     const DeviceScope scope(*device_);
     const auto registered = graph.check_registrations();
+    const Keepers kept = graph.keepers_of_copy(this);
     GraphExecUpdateInfo info;
     const Status status = device_->runtime().graph_exec_update(handle_, graph.handle(), &info);
     if (status == Status::graph_exec_update_failure) {
@@ -125,8 +131,21 @@ GraphExec::Update GraphExec::update(Graph& graph) {
     }
     device_->check(status, "cudaGraphExecUpdate");
     // Objects of the old graph are kept too, because earlier launches may still be running.
-    keep(graph.keepers());
+    keep(kept);
     return {};
+}
+
+bool GraphExec::keeps(const std::shared_ptr<DeviceMemory>& workspace) {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::find(keepers_->workspaces(), workspace) != keepers_->workspaces().end();
+}
+
+void GraphExec::set_child(const GraphNode& node, Graph& child) {
+    check_usable();
+    child.check_usable();
+    const Keepers kept = child.keepers_of_copy(this);
+    set_parameters(node, ChildGraphNodeParameters{child.handle()}, "cudaGraphExecChildGraphNodeSetParams");
+    keep(kept);
 }
 
 void GraphExec::set_parameters(const GraphNode& node, GraphNodeParameters parameters, const char* call) {

@@ -257,15 +257,16 @@ GraphNodePtr Graph::add_host(std::unique_ptr<HostTask> task, const GraphNodes& a
     return made;
 }
 
-GraphNodePtr Graph::add_child(const Graph& child, const GraphNodes& after) {
+GraphNodePtr Graph::add_child(Graph& child, const GraphNodes& after) {
     child.check_usable();
     if (child.device_ != device_) {
         throw std::invalid_argument("the child graph is on " + child.device_->name() + ", the graph on " +
                                     device_->name());
     }
+    const Keepers kept = child.keepers_of_copy();
     const GraphNodePtr made =
         add(ChildGraphNodeParameters{child.handle_}, after, "cudaGraphAddChildGraphNode");
-    keep(child.keepers());
+    keep(kept);
     return made;
 }
 
@@ -377,10 +378,11 @@ void Graph::disconnect(const GraphNode& from, const GraphNode& to, const GraphEd
 std::shared_ptr<Graph> Graph::clone() {
     check_usable();
     const DeviceScope scope(*device_);
+    const Keepers kept = keepers_of_copy();
     GraphHandle handle = nullptr;
     device_->check(device_->runtime().graph_clone(&handle, handle_), "cudaGraphClone");
     auto made = std::make_shared<Graph>(device_, handle);
-    made->keep(keepers());
+    made->keep(kept);
     return made;
 }
 
@@ -470,6 +472,7 @@ std::shared_ptr<GraphExec> Graph::instantiate(unsigned long long flags, const St
         }
     }
     const RelaxedCapture relaxed(*device_);
+    const Keepers kept = keepers_of_copy();
     GraphExecHandle handle = nullptr;
     GraphInstantiateParameters parameters;
     parameters.flags = flags | (upload ? flags::graph_upload : 0);
@@ -492,7 +495,7 @@ std::shared_ptr<GraphExec> Graph::instantiate(unsigned long long flags, const St
         std::erase_if(executables_, [](const auto& one) { return one.expired(); });
         executables_.push_back(executable);
     }
-    auto made = std::make_shared<GraphExec>(device_, std::move(executable), keepers());
+    auto made = std::make_shared<GraphExec>(device_, std::move(executable), kept);
     if (upload) made->used_in(upload);
     return made;
 }

@@ -96,6 +96,10 @@ class Graph : public std::enable_shared_from_this<Graph> {
         keepers_.keep(thing);
     }
     Keepers keepers() const;
+    // What a copy of the nodes is to keep: another graph, a new executable, or the executable `updated`,
+    // which takes over their parameters. If another copy uses the workspaces of this graph's reductions, this
+    // graph gets new ones first, so that the copies may run at once.
+    Keepers keepers_of_copy(GraphExec* updated = nullptr);
 
     // Adds a node behind the nodes of `after`, all of them of this graph. The caller calls keep() for the
     // things that the node uses.
@@ -104,7 +108,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
                             std::span<Memory* const> memories, std::int64_t array_bytes,
                             const GraphNodes& after);
     GraphNodePtr add_host(std::unique_ptr<HostTask> task, const GraphNodes& after);
-    GraphNodePtr add_child(const Graph& child, const GraphNodes& after);
+    GraphNodePtr add_child(Graph& child, const GraphNodes& after);
     GraphNodePtr add_event(const Event& event, bool record, const GraphNodes& after);
     // The runtime's handle of a condition, good in this graph and the bodies of its nodes.
     ConditionalHandle add_condition(unsigned default_value, bool assign);
@@ -142,6 +146,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
     bool leads_to(const GraphNode& from, const GraphNode& to);
     std::string why_not(const GraphInstantiateParameters& parameters);
     bool destroy_dropped();  // executables; true if there were any
+    void move_workspaces(const std::map<const void*, void*>& moved);
 
     DevicePtr device_;
     unique_handle<GraphTraits> owned_;  // empty: a part of the parent
@@ -182,6 +187,8 @@ class GraphExec final : public Memory {
     };
     Update update(Graph& graph);
     void set_parameters(const GraphNode& node, GraphNodeParameters parameters, const char* call);
+    void set_child(const GraphNode& node, Graph& child);
+    bool keeps(const std::shared_ptr<DeviceMemory>& workspace);
     void set_enabled(const GraphNode& node, bool enabled);
     bool enabled(const GraphNode& node) const;
     // Keeps a thing that a changed node uses. The executable does not keep itself, although its kernels may

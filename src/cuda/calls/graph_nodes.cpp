@@ -28,6 +28,13 @@ constexpr bool is_type = static_cast<int>(node_type_of<Parameters>) == static_ca
 // The library knows the kernels that it registered itself; only the driver knows those of loaded libraries.
 DriverFunction<CUresult (*)(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2*)> kernel_node_get_params(
     "cuGraphKernelNodeGetParams", 12000);
+DriverFunction<CUresult (*)(CUgraphNode, const CUDA_KERNEL_NODE_PARAMS_v2*)> kernel_node_set_params(
+    "cuGraphKernelNodeSetParams", 12000);
+
+KernelHandle kernel_of(const CUDA_KERNEL_NODE_PARAMS_v2& known) {
+    return known.func != nullptr ? reinterpret_cast<KernelHandle>(known.func)
+                                 : reinterpret_cast<KernelHandle>(known.kern);
+}
 
 cudaKernelNodeParams real_of(const KernelNodeParameters& given) {
     cudaKernelNodeParams real{};
@@ -47,8 +54,7 @@ cudaError_t add(const NewNode& at, const KernelNodeParameters& given) {
 cudaError_t get(Node node, KernelNodeParameters& kernel) {
     CUDA_KERNEL_NODE_PARAMS_v2 known{};
     if (driver_call(kernel_node_get_params, node, &known) == Status::success) {
-        kernel.kernel = known.func != nullptr ? reinterpret_cast<KernelHandle>(known.func)
-                                              : reinterpret_cast<KernelHandle>(known.kern);
+        kernel.kernel = kernel_of(known);
         kernel.grid = {known.gridDimX, known.gridDimY, known.gridDimZ};
         kernel.block = {known.blockDimX, known.blockDimY, known.blockDimZ};
         kernel.dynamic_shared_bytes = known.sharedMemBytes;
@@ -65,6 +71,17 @@ cudaError_t get(Node node, KernelNodeParameters& kernel) {
     return status;
 }
 cudaError_t set(Node node, const KernelNodeParameters& given) {
+    CUDA_KERNEL_NODE_PARAMS_v2 known{};
+    // get() may have told the kernel as the driver's CUfunction, which the library does not know.
+    if (driver_call(kernel_node_get_params, node, &known) == Status::success &&
+        kernel_of(known) == given.kernel) {
+        known.gridDimX = given.grid.x, known.gridDimY = given.grid.y, known.gridDimZ = given.grid.z;
+        known.blockDimX = given.block.x, known.blockDimY = given.block.y, known.blockDimZ = given.block.z;
+        known.sharedMemBytes = static_cast<unsigned>(given.dynamic_shared_bytes);
+        known.kernelParams = given.arguments;
+        known.extra = nullptr;
+        if (driver_call(kernel_node_set_params, node, &known) == Status::success) return cudaSuccess;
+    }
     const cudaKernelNodeParams real = real_of(given);
     return cudaGraphKernelNodeSetParams(node, &real);
 }

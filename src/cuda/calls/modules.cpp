@@ -15,6 +15,8 @@ namespace cuscope::cuda {
 namespace {
 
 DriverFunction<CUresult (*)(const char**, CUfunction)> function_get_name("cuFuncGetName", 12030);
+DriverFunction<CUresult (*)(CUfunction, std::size_t, std::size_t*, std::size_t*)> function_get_param_info(
+    "cuFuncGetParamInfo", 12040);
 DriverFunction<CUresult (*)(CUmodule*, CUlibrary)> library_get_module("cuLibraryGetModule", 12000);
 DriverFunction<CUresult (*)(CUfunction*, CUkernel)> kernel_get_function("cuKernelGetFunction", 12000);
 DriverFunction<CUresult (*)(CUfunction)> function_load("cuFuncLoad", 12040);
@@ -111,7 +113,14 @@ Status CudaRuntime::func_get_param_info(KernelHandle kernel, std::size_t index, 
                                         std::size_t* size) {
     clear(offset);
     clear(size);
-    return make([&] { return cudaFuncGetParamInfo(function(kernel), index, offset, size); });
+    const Status status = make([&] { return cudaFuncGetParamInfo(function(kernel), index, offset, size); });
+    // A graph node may give its kernel as the driver's CUfunction.
+    if (status != Status::invalid_device_function || offset == nullptr || kernel == nullptr) return status;
+    if (driver_call(function_get_param_info, reinterpret_cast<CUfunction>(native(kernel)), index, offset,
+                    size) != Status::success)
+        return status;
+    cudaGetLastError();
+    return Status::success;
 }
 
 Status CudaRuntime::compile(const CompileRequest& request, CompileResult* result) {

@@ -70,12 +70,11 @@ Workspace::Workspace(const core::StreamPtr& stream, std::size_t bytes) {
     if (bytes == 0) return;
     if (const auto capture = stream->capture()) {
         // The graph gets a workspace of its own, because it may run in another stream while this stream does
-        // other work. Every run of the graph sets it to zero once. All executables of the graph share it, so
-        // they must not overlap (docs/graphs.md).
+        // other work. Every run of the graph sets it to zero once.
         bool fresh = false;
-        own_ = capture->own_memory(stream, std::max(bytes, captured_bytes), &fresh);
-        if (fresh) zeroed(stream, own_);
-        pointer_ = own_->pointer();
+        const auto memory = capture->workspace(stream, std::max(bytes, captured_bytes), &fresh);
+        if (fresh) zeroed(stream, memory);
+        pointer_ = memory->pointer();
         return;
     }
     if (bytes <= kept_bytes) pointer_ = kept(stream);

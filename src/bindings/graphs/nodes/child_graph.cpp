@@ -25,11 +25,7 @@ void bind_child_graph_nodes(GraphType& graphs, GraphExecType& execs) {
         [](const GraphExecObject& self, const core::GraphNode& node, const GraphObject& graph) {
             const std::shared_ptr<core::GraphExec> exec = self.open();
             const std::shared_ptr<core::Graph> child = graph.open();
-            without_gil([&] {
-                exec->set_parameters(node, ChildGraphNodeParameters{child->handle()},
-                                     "cudaGraphExecChildGraphNodeSetParams");
-                exec->keep(child->keepers());
-            });
+            without_gil([&] { exec->set_child(node, *child); });
         },
         py::arg("node"), py::arg("graph"),
         R"(Take over the parameters of a graph in a child node. It must have the child's nodes and edges.
