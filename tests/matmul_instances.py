@@ -48,6 +48,7 @@ class Instance(NamedTuple):
     aligned: str = ""  # the operands that need 16-byte aligned rows
     tf32: bool = False
     cluster: int = 0  # the blocks of a cluster, for the kernels that take tensor maps
+    along_k: bool = False  # takes a B that is stored transposed
 
 
 def warp_tiles(name: str, kind: str, m: int, n: int, k: int, tm: int, tn: int, stages: int, width: int):
@@ -81,6 +82,12 @@ def tma(rung: str, name: str, types: tuple[str, str], n: int, stages: int, clust
 
 def instance(rung: str, name: str) -> Instance:
     kernel, arguments = re.fullmatch(r"(\w+)<(.*)>", name).groups()
+    if kernel.endswith("_along_k"):
+        made = instance(rung, name.replace("_along_k", ""))
+        if kernel.startswith("warp_tiles"):  # copies elements, into rows that are longer by a pack
+            k, stages = (int(arguments.split(",")[i]) for i in (3, 6))
+            made = made._replace(shared=made.shared + 16 * k * stages, aligned="")
+        return made._replace(name=name, along_k=True)
     parts = [x.strip() for x in arguments.split(",")]
     if kernel == "warp_tiles":
         return warp_tiles(name, parts[0], *map(int, parts[1:]))
@@ -113,9 +120,11 @@ def instances() -> list[Instance]:
             continue
         if "\nFOR_EVERY_ELEMENT_TYPE\n" in source:
             found += [instance(path.stem, f"{kernel}<{kind}>") for kind in TYPES]
+        kernels = [x for x in (kernel, f"{kernel}_along_k") if f" {x}(" in source]
         found += [
-            instance(path.stem, f"{kernel}<{arguments}>")
+            instance(path.stem, f"{x}<{arguments}>")
             for arguments in re.findall(r"^INSTANCE\((.*)\)$", source, re.MULTILINE)
+            for x in kernels
         ]
     return found
 

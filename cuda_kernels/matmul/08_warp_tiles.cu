@@ -24,6 +24,7 @@ struct SlabCopier {
     int a_k, b_k;  // the first step of k that this thread copies of A and of B
     int k;         // steps of k that are left from the start of the slab
     int a_to, b_to;
+    int b_left;  // with a B that is stored transposed: its columns from this thread's first one on
 
     __device__ SlabCopier(const T* a, const T* b, const Problem& p, Corner corner) : b_row(p.b_row), k(p.k) {
         const int t = threadIdx.x;
@@ -34,6 +35,13 @@ struct SlabCopier {
             // A row past the end is replaced by the last row. Its sums are not stored.
             const int row = min(corner.row + t / 8 + i * Tiling::a_rows, p.m - 1);
             a_from[i] = a + row * p.a_row + a_k;
+        }
+        if constexpr (Tiling::along_k) {
+            b_k = a_k;
+            b_to = Tiling::a_elements + b_k * Tiling::b_stride + t / 8;
+            b_left = p.n - corner.column - t / 8;
+            b_from = b + (corner.column + t / 8) * p.b_row + b_k;
+            return;
         }
         b_k = t / Tiling::b_across;
         constexpr int width = BlockN / Tiling::b_across;
@@ -52,22 +60,31 @@ struct SlabCopier {
             for (int step = 0; step < BlockK; step += 8)
                 copy_async<sizeof(T)>(stage + a_to + step * Tiling::a_stride + i * Tiling::a_rows,
                                       a_from[i] + step, a_k + step < k);
+        if constexpr (Tiling::along_k) {
 #pragma unroll
-        for (int row = 0; row < BlockK; row += Tiling::b_rows)
-            copy_async<Width * sizeof(T)>(stage + b_to + row * BlockN, b_from + row * b_row, b_k + row < k);
+            for (int i = 0; i < Tiling::b_places; ++i)
+#pragma unroll
+                for (int step = 0; step < BlockK; step += 8)
+                    copy_async<sizeof(T)>(stage + b_to + step * Tiling::b_stride + i * Tiling::b_rows,
+                                          b_from + i * Tiling::b_rows * b_row + step,
+                                          i * Tiling::b_rows < b_left && b_k + step < k);
+        } else {
+#pragma unroll
+            for (int row = 0; row < BlockK; row += Tiling::b_rows)
+                copy_async<Width * sizeof(T)>(stage + b_to + row * BlockN, b_from + row * b_row,
+                                              b_k + row < k);
+        }
         commit_copies();
 #pragma unroll
         for (int i = 0; i < Tiling::a_places; ++i) a_from[i] += BlockK;
-        b_from += BlockK * b_row;
+        b_from += Tiling::along_k ? BlockK : BlockK * b_row;
         k -= BlockK;
     }
 };
 
-template <class T, int BlockM, int BlockN, int BlockK, int ThreadM, int ThreadN, int Stages, int Width>
-__global__ void __launch_bounds__(warp_tiles_threads(BlockM, BlockN, ThreadM, ThreadN),
-                                  warp_tiles_blocks(warp_tiles_threads(BlockM, BlockN, ThreadM, ThreadN)))
-    warp_tiles(const T* a, const T* b, T* c, Problem p) {
-    using Tiling = WarpTiling<T, BlockM, BlockN, BlockK, ThreadM, ThreadN, Stages, Width>;
+template <class Tiling, class T, int BlockM, int BlockN, int BlockK, int ThreadM, int ThreadN, int Stages,
+          int Width>
+__device__ __forceinline__ void multiply_tile(const T* a, const T* b, T* c, const Problem& p) {
     constexpr int pack = Tiling::pack;
     extern __shared__ __align__(16) unsigned char shared[];
     T* const stages = reinterpret_cast<T*>(shared);
@@ -90,7 +107,7 @@ __global__ void __launch_bounds__(warp_tiles_threads(BlockM, BlockN, ThreadM, Th
     Pack<T> from_a[2][ThreadM / pack], from_b[2][ThreadN / pack];
     const auto load = [&](int buffer, const T* stage, int i) {
         const T* const a_line = stage + i * Tiling::a_stride + y;
-        const T* const b_line = stage + Tiling::a_elements + i * BlockN + x;
+        const T* const b_line = stage + Tiling::a_elements + i * Tiling::b_stride + x;
 #pragma unroll
         for (int j = 0; j < ThreadM / pack; ++j)
             from_a[buffer][j] = load_pack(a_line + j * Tiling::lanes_m * pack);
@@ -159,8 +176,27 @@ __global__ void __launch_bounds__(warp_tiles_threads(BlockM, BlockN, ThreadM, Th
                                             sums);
 }
 
+template <class T, int BlockM, int BlockN, int BlockK, int ThreadM, int ThreadN, int Stages, int Width>
+__global__ void __launch_bounds__(warp_tiles_threads(BlockM, BlockN, ThreadM, ThreadN),
+                                  warp_tiles_blocks(warp_tiles_threads(BlockM, BlockN, ThreadM, ThreadN)))
+    warp_tiles(const T* a, const T* b, T* c, Problem p) {
+    using Tiling = WarpTiling<T, BlockM, BlockN, BlockK, ThreadM, ThreadN, Stages, Width>;
+    multiply_tile<Tiling, T, BlockM, BlockN, BlockK, ThreadM, ThreadN, Stages, Width>(a, b, c, p);
+}
+
+// The same for a B that is stored transposed: b_row is the distance of its columns.
+template <class T, int BlockM, int BlockN, int BlockK, int ThreadM, int ThreadN, int Stages, int Width>
+__global__ void __launch_bounds__(warp_tiles_threads(BlockM, BlockN, ThreadM, ThreadN),
+                                  warp_tiles_blocks(warp_tiles_threads(BlockM, BlockN, ThreadM, ThreadN)))
+    warp_tiles_along_k(const T* a, const T* b, T* c, Problem p) {
+    using Tiling = WarpTiling<T, BlockM, BlockN, BlockK, ThreadM, ThreadN, Stages, Width, true>;
+    multiply_tile<Tiling, T, BlockM, BlockN, BlockK, ThreadM, ThreadN, Stages, Width>(a, b, c, p);
+}
+
 #ifndef CUSCOPE_ONE_INSTANCE  // else the caller names the instance to compile
-#define INSTANCE(T, ...) template __global__ void warp_tiles<T, __VA_ARGS__>(const T*, const T*, T*, Problem);
+#define INSTANCE(T, ...)                                                                  \
+    template __global__ void warp_tiles<T, __VA_ARGS__>(const T*, const T*, T*, Problem); \
+    template __global__ void warp_tiles_along_k<T, __VA_ARGS__>(const T*, const T*, T*, Problem);
 // Large problems: a multiprocessor holds one block of the first two shapes, and two of the third.
 INSTANCE(float, 128, 256, 8, 16, 8, 4, 4)
 INSTANCE(float, 128, 256, 16, 16, 8, 3, 4)

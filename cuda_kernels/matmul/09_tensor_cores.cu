@@ -4,16 +4,16 @@
 // time; ldmatrix hands each lane its part.
 //
 // Needs: A and B at multiples of 16 bytes, with rows (and matrices of a batch) multiples of 16 bytes apart.
-// sm_80; half and bytes also run on sm_75, where 64 x 64 tiles fit into shared memory.
+// `tensor_cores_along_k` takes a B that is stored transposed: b_row is the distance of its columns. sm_80;
+// half and bytes also run on sm_75, where 64 x 64 tiles fit into shared memory.
 #include "../common/overlap.cuh"
 #include "chunk_copier.cuh"
 #include "mma_stores.cuh"
 #include "mma_tiling.cuh"
 #include "problem.cuh"
 
-template <class T, class Out, int BlockM, int BlockN, int WarpM, int WarpN, int Stages>
+template <class Tiling, class T, class Out, int BlockM, int BlockN, int WarpM, int WarpN, int Stages>
 __device__ __forceinline__ void multiply_tile(const T* a, const T* b, Out* c, const Problem& p) {
-    using Tiling = MmaTiling<T, BlockM, BlockN, WarpM, WarpN, Stages>;
     using Sum = typename Mma<T>::Sum;
     using Part = typename Mma<T>::Part;
     extern __shared__ __align__(16) char stages[];
@@ -76,19 +76,35 @@ __device__ __forceinline__ void multiply_tile(const T* a, const T* b, Out* c, co
                                           sums);
 }
 
+template <class T, class Tiling>
+constexpr bool runs_on_compiled_arch = compiled_arch >= Mma<T>::least_arch &&
+                                       (compiled_arch >= 800 || Tiling::shared_bytes <= 64 << 10);
+
 template <class T, class Out, int BlockM, int BlockN, int WarpM, int WarpN, int Stages>
 __global__ void __launch_bounds__(tensor_cores_threads(BlockM, BlockN, WarpM, WarpN))
     tensor_cores(const T* a, const T* b, Out* c, Problem p) {
-    constexpr int shared = MmaTiling<T, BlockM, BlockN, WarpM, WarpN, Stages>::shared_bytes;
-    if constexpr (compiled_arch < Mma<T>::least_arch || (compiled_arch < 800 && shared > 64 << 10))
-        __trap();
+    using Tiling = MmaTiling<T, BlockM, BlockN, WarpM, WarpN, Stages>;
+    if constexpr (runs_on_compiled_arch<T, Tiling>)
+        multiply_tile<Tiling, T, Out, BlockM, BlockN, WarpM, WarpN, Stages>(a, b, c, p);
     else
-        multiply_tile<T, Out, BlockM, BlockN, WarpM, WarpN, Stages>(a, b, c, p);
+        __trap();
+}
+
+// The same for a B that is stored transposed: neighbours in memory are along k.
+template <class T, class Out, int BlockM, int BlockN, int WarpM, int WarpN, int Stages>
+__global__ void __launch_bounds__(tensor_cores_threads(BlockM, BlockN, WarpM, WarpN))
+    tensor_cores_along_k(const T* a, const T* b, Out* c, Problem p) {
+    using Tiling = MmaTiling<T, BlockM, BlockN, WarpM, WarpN, Stages, true>;
+    if constexpr (runs_on_compiled_arch<T, Tiling>)
+        multiply_tile<Tiling, T, Out, BlockM, BlockN, WarpM, WarpN, Stages>(a, b, c, p);
+    else
+        __trap();
 }
 
 #ifndef CUSCOPE_ONE_INSTANCE  // else the caller names the instance to compile
-#define INSTANCE(T, Out, ...) \
-    template __global__ void tensor_cores<T, Out, __VA_ARGS__>(const T*, const T*, Out*, Problem);
+#define INSTANCE(T, Out, ...)                                                                      \
+    template __global__ void tensor_cores<T, Out, __VA_ARGS__>(const T*, const T*, Out*, Problem); \
+    template __global__ void tensor_cores_along_k<T, Out, __VA_ARGS__>(const T*, const T*, Out*, Problem);
 // Large problems.
 INSTANCE(__half, __half, 128, 256, 64, 64, 3)
 INSTANCE(__half, float, 128, 256, 64, 64, 3)

@@ -34,6 +34,10 @@ struct Instance {
     double slab_seconds = 0;  // for 128 bytes of k, if a block does not wait for memory; 0: not measured
     bool few_rows = false;    // for C of at most tile_m rows: memory is its limit
     int most_rows = 0;        // of C, for which it is chosen; 0: any number
+    // There is a kernel for a B that is stored transposed, kernel_along_k(), with more shared memory.
+    bool has_along_k = false;
+    int along_k_bytes = 0;
+    bool along_k_anywhere = false;  // its columns may begin at any address
     // The kernel itself waits for the kernel before it, so its launch may overlap the end of that kernel.
     bool follows = false;
     // Reads and writes boxes, by tensor maps. It is launched with no more blocks than the device holds, and
@@ -208,7 +212,10 @@ inline void add_warp_tiles(std::vector<Instance>& to) {
                       .resident = t.resident,
                       .fast_alone = t.type.starts_with("int") && t.block_m == 32,
                       .efficiency = t.efficiency,
-                      .slab_seconds = (t.block_m > 32 ? 1.1 : 1) * warp_slab_seconds(t.type, t.width)});
+                      .slab_seconds = (t.block_m > 32 ? 1.1 : 1) * warp_slab_seconds(t.type, t.width),
+                      .has_along_k = true,
+                      .along_k_bytes = 16 * t.stages * t.block_k,
+                      .along_k_anywhere = true});
     }
 }
 
@@ -282,6 +289,7 @@ struct Wgmma {
 
 inline constexpr Wgmma wgmma[] = {{256, 4, 1, 2.0}, {128, 3, 2, 1.45}};
 
+                          .has_along_k = true,
 inline void add_wgmma(std::vector<Instance>& to) {
     for (const std::string_view in : {"float16", "bfloat16"})
         for (const std::string_view out : {in, std::string_view("float32")})
@@ -458,7 +466,8 @@ inline void add_few_rows(std::vector<Instance>& to) {
                           .aligned_b = true,
                           .padded_b = true,
                           .resident = rows == 1 && of.size > 2 ? 3 : 2,
-                          .few_rows = true});
+                          .few_rows = true,
+                          .has_along_k = true});
         }
 }
 
@@ -502,6 +511,13 @@ inline Box box_of_a(bool transposed, int element_bytes = 2) {
 inline Box box_of_b(const Instance& i, bool transposed, int element_bytes = 2) {
     if (transposed) return {128 / element_bytes, i.tile_n / i.cluster};
     return {64, i.tile_n / 64 % i.cluster == 0 ? 64 : 64 / i.cluster};
+// The kernel of an instance for a B that is stored transposed. If the columns may not begin at any address,
+// the matrices begin at multiples of 16 bytes and the columns are multiples of 16 bytes apart.
+inline std::string kernel_along_k(const Instance& i) {
+    const std::size_t name = i.kernel.find('<');
+    return i.kernel.substr(0, name) + "_along_k" + i.kernel.substr(name);
+}
+
 }
 inline Box box_of_c(const Instance& i) { return {128 / element(i.out)->size, 16}; }
 inline constexpr int clusters_down = 8;  // clusters of tiles whose columns are taken together

@@ -397,6 +397,27 @@ def test_a_batch_in_reverse_is_copied_for_tensor_maps(device):
     check(cs.matmul(cs.to_device(a)[::-1], cs.to_device(b)[::-1], variant="tma").to_host(), a[::-1], b[::-1])
 
 
+@pytest.mark.parametrize(
+    ("variant", "dtype", "k"),
+    [
+        ("tensor_cores", np.float16, 72),
+        ("tensor_cores", np.float64, 72),
+        ("tensor_cores", np.int8, 80),
+        ("warp_tiles", np.float32, 71),
+        ("warp_tiles", np.int64, 71),
+    ],
+)
+def test_a_transposed_right_operand_is_read_where_it_lies(device, variant, dtype, k):
+    a, b = operand((3, 40, k), dtype, 9), operand((3, 50, k), dtype, 10)
+    on_a, on_b = cs.to_device(a), cs.to_device(b).transpose(0, 2, 1)
+
+    with cs.trace() as t:
+        result = cs.matmul(on_a, on_b, variant=variant)
+
+    check(result.to_host(), a, b.swapaxes(1, 2))
+    assert [f"{variant}_along_k" in name for name in t.spans["name"][t.spans["kind"] == "kernel"]] == [True]
+
+
 def test_each_variant_launches_its_own_kernel_again(device):
     """The second call of a variant with the same shapes takes the plan of the first one."""
     a, b = operand((40, 50), np.float32, 1), operand((50, 30), np.float32, 2)

@@ -118,6 +118,8 @@ def poison_like(array: np.ndarray, columns: int) -> np.ndarray:
 def multiply(device, kernel: Instance, a, b, batch: int = 1, extra: int = 0, mod=None) -> np.ndarray:
     """C computed by the kernel (of another module, if given); a and b are matrices, or stacks of `batch` matrices."""
     (m, k), n = a.shape[-2:], b.shape[-1]
+    if kernel.along_k:
+        b = np.ascontiguousarray(b.swapaxes(-1, -2))
     chunk = 16 // a.itemsize
     wide = [rows(x, chunk if of in kernel.aligned else 1, extra) for x, of in ((a, "a"), (b, "b"))]
     c = poison(kernel.types[1], (batch, m, n + extra))

@@ -18,6 +18,10 @@ PLAN = r"""
 using namespace cuscope::matmul;
 int main() {
     for (const Instance& i : instances())
+        if (i.has_along_k && !i.few_rows)
+            std::printf("along k|%s|%s|%d\n", i.rung.c_str(), kernel_along_k(i).c_str(),
+                        i.shared_bytes + i.along_k_bytes);
+    for (const Instance& i : instances())
         std::printf("%s|%s|%d|%d|%d|%d|%d|%s\n", i.rung.c_str(), i.kernel.c_str(), i.tile_m, i.tile_n, i.block_x,
                     i.block_y, i.shared_bytes, i.aligned_a ? "ab" : i.aligned_b ? "b" : "");
     const auto show = [](Shape shape, const char* in, const char* out, Device device = {}, Packs packs = {}) {
@@ -101,13 +105,19 @@ def test_plan_has_the_launch_of_every_instance(printed):
         line
         for line in printed
         if not line.startswith(
-            (">", "tile ", "few_rows|", "11_tma|tma<float", "11_tma|tma<__nv_fp8", "12_", "13_", "14_", "15_")
+            (">", "tile ", "along k|", "few_rows|", "11_tma|tma<float", "11_tma|tma<__nv_fp8", "12_", "13_", "14_", "15_")
         )
     ]
     assert sorted(launches) == sorted(
         f"{i.rung}|{i.name}|{i.tile[0]}|{i.tile[1]}|{i.block[0]}|{i.block[1]}|{i.shared}|{i.aligned}"
         for i in INSTANCES
+        if not i.along_k
     )
+
+
+def test_plan_has_the_kernels_for_a_transposed_b(printed):
+    launches = {line for line in printed if line.startswith("along k|")}
+    assert launches == {f"along k|{i.rung}|{i.name}|{i.shared}" for i in INSTANCES if i.along_k}
 
 
 def test_plan_chooses_by_the_shape_the_types_and_the_device(printed):

@@ -28,41 +28,46 @@ def small_integers(shape, dtype, seed):
     return values.astype(np.int64), values.astype(dtype)
 
 
-def few_rows(device, kind, rows, m, n, k, parts):
+def few_rows(device, kernel, kind, rows, m, n, k, parts):
     """parts products of m rows by the kernel, and the expected ones."""
     dtype, out = TYPES[kind], np.float64 if kind == "double" else np.float32
     pack = 16 // dtype.itemsize
-    pitch = -(-n // pack) * pack
+    columns = kernel == "few_rows_along_k"  # B is stored transposed
+    pitch = -(-(parts * k if columns else n) // pack) * pack
     exact_a, a = small_integers((m, parts * k), dtype, 1)
-    exact_b, b = small_integers((parts * k, pitch), dtype, 2)
+    exact_b, b = small_integers((parts * k, n), dtype, 2)
+    stored = np.full((n, pitch) if columns else (parts * k, pitch), np.nan, dtype)
+    stored[:, : parts * k if columns else n] = b.T if columns else b
     c = cs.to_device(np.full((parts, m, n), np.nan, out))
     problem = np.zeros((), PROBLEM)
     for name, value in zip(
         ("m", "n", "k", "a_row", "b_row", "c_row", "a_batch", "b_batch", "c_batch"),
-        (m, n, k, parts * k, pitch, n, k, k * pitch, m * n),
+        (m, n, k, parts * k, pitch, n, k, k if columns else k * pitch, m * n),
         strict=True,
     ):
         problem[name] = value
-    kernel = built_in(device, "matmul/few_rows")[f"few_rows<{kind}, {rows}>"]
-    kernel[(-(-n // (32 * pack)), 1, parts), 256](cs.to_device(a), cs.to_device(b), c, problem)
-    expected = np.stack([exact_a[:, i * k :][:, :k] @ exact_b[i * k :][:k, :n] for i in range(parts)])
+    launch = built_in(device, "matmul/few_rows")[f"{kernel}<{kind}, {rows}>"]
+    launch[(-(-n // (32 * pack)), 1, parts), 256](cs.to_device(a), cs.to_device(stored), c, problem)
+    expected = np.stack([exact_a[:, i * k :][:, :k] @ exact_b[i * k :][:k] for i in range(parts)])
     return c.to_host(), expected
 
 
+@pytest.mark.parametrize("kernel", ["few_rows", "few_rows_along_k"])
 @pytest.mark.parametrize("kind", ["float", "double", "__half"])
 @pytest.mark.parametrize(
-    ("m", "n", "k", "parts"), [(1, 1, 1, 1), (1, 700, 33, 2), (1, 64, 300, 3), (1, 130, 8, 1)]
+    ("m", "n", "k", "parts"), [(1, 1, 1, 1), (1, 700, 40, 2), (1, 64, 304, 3), (1, 130, 33, 1)]
 )
-def test_one_row_is_multiplied_in_parts(device, kind, m, n, k, parts):
-    result, expected = few_rows(device, kind, 1, m, n, k, parts)
+def test_one_row_is_multiplied_in_parts(device, kernel, kind, m, n, k, parts):
+    result, expected = few_rows(device, kernel, kind, 1, m, n, k, parts)
 
     assert np.array_equal(result, expected)
 
 
+@pytest.mark.parametrize("kernel", ["few_rows", "few_rows_along_k"])
 @pytest.mark.parametrize("kind", ["float", "double"])
-@pytest.mark.parametrize(("m", "n", "k", "parts"), [(8, 129, 259, 2), (3, 4, 31, 1), (7, 300, 64, 2)])
-def test_up_to_eight_rows_are_multiplied_in_parts(device, kind, m, n, k, parts):
-    result, expected = few_rows(device, kind, 8, m, n, k, parts)
+@pytest.mark.parametrize(("m", "n", "k", "parts"), [(8, 129, 260, 2), (3, 4, 31, 1), (7, 300, 64, 2)])
+def test_up_to_eight_rows_are_multiplied_in_parts(device, kernel, kind, m, n, k, parts):
+    result, expected = few_rows(device, kernel, kind, 8, m, n, k, parts)
 
     assert np.array_equal(result, expected)
 
@@ -165,6 +170,36 @@ def test_parts_of_k_are_multiplied_by_boxes(device):
 
     expected = [exact_a[:, i * depth :][:, :depth] @ exact_b[i * depth :][:depth] for i in range(parts)]
     assert np.array_equal(c.to_host(), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int32])
+@pytest.mark.parametrize("shape", [(3, 520, 4096), (1, 300, 8200), (40, 64, 9001), (700, 1, 3000)])
+@pytest.mark.parametrize("stored", ["rows", "columns", "a slice of rows", "a slice of columns"])
+def test_few_rows_and_single_columns_are_right_for_every_layout(device, dtype, shape, stored):
+    m, n, k = shape
+    exact_a, a = small_integers((m, k), dtype, 11)
+    exact_b, b = small_integers((k, n), dtype, 12)
+
+    def lay(x):
+        if "columns" in stored:
+            return lay_rows(np.ascontiguousarray(x.T)).T
+        return lay_rows(x)
+
+    def lay_rows(x):
+        if "slice" not in stored:
+            return cs.to_device(x)
+        whole = cs.zeros((x.shape[0], x.shape[1] + 1), x.dtype)  # rows that are not 16-byte aligned
+        whole[:, 1:].copy_from(x)
+        return whole[:, 1:]
+
+    views = [lay(x) for x in (a, b)]
+
+    result = cs.matmul(*views)
+    again = cs.matmul(*views)
+
+    expected = (exact_a.astype(np.float64) @ exact_b).astype(dtype)
+    assert np.array_equal(result.to_host(), expected)
+    assert np.array_equal(again.to_host(), expected)
 
 
 def test_a_split_product_has_the_same_bits_in_every_run(device):

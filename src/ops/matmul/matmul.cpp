@@ -160,6 +160,9 @@ plan::Device device_of(const core::Device& device) {
     return known;
 }
 
+// The shape of the transposed product.
+plan::Shape turn(const plan::Shape& shape) { return {shape.n, shape.m, shape.k, shape.batch}; }
+
 plan::Shape shape_of(const Array& c, std::int64_t k) {
     plan::Shape shape{c.shape[c.dimensions() - 2], c.shape.back(), k, 1};
     for (std::size_t i = 0; i + 2 < c.dimensions(); ++i) shape.batch *= c.shape[i];
@@ -186,10 +189,12 @@ plan::Packs packs_of(const Array& a, const Array& b, const Types& types) {
     return {will_be_in_packs(a, types.out), will_be_in_packs(b, types.out)};
 }
 
-// The type of the factors, and the kernel that multiplies them.
+// The type of the factors, and the kernel that multiplies them. If it is turned, the kernel multiplies B
+// transposed by A transposed, which makes C transposed.
 struct Way {
     Type factors{};
     plan::Choice choice;
+    bool turned = false;
 };
 
 // The best instance of a variant, preferably one that reads the operands without a copy.
@@ -240,6 +245,32 @@ Way choose(const core::Device& device, const Types& types, const plan::Shape& sh
     return {types.out, {}};
 }
 
+// Can the instance read a B that is stored transposed?
+bool reads_along_k(const plan::Instance& instance, const Array& b, Type type) {
+    return instance.has_along_k &&
+           (instance.along_k_anywhere ? has_columns_anywhere(b, type) : has_columns_in_packs(b, type));
+}
+
+// The transposed product of C with one column has one row, for which there are faster kernels, if they can
+// read A as it lies.
+Way choose_either(const core::Device& device, const Types& types, const plan::Shape& shape, const Array& a,
+                  const Array& b) {
+    const Way way = choose(device, types, shape, packs_of(a, b, types));
+    if (shape.n != 1 || shape.m == 1 || way.choice.instance == nullptr) return way;
+    const plan::Device on = device_of(device);
+    const plan::Shape turned = turn(shape);
+    const auto seconds = [&](const plan::Choice& choice, const plan::Shape& of) {
+        return plan::seconds(*choice.instance, of, choice.split, on);
+    };
+    Way other = choose(device, types, turned, packs_of(transposed(b), transposed(a), types));
+    if (other.choice.instance == nullptr) return way;
+    const Array rows = transposed(a);
+    const bool as_it_lies = reads_along_k(*other.choice.instance, rows, other.factors) ||
+                            (rows.type == other.factors && has_rows(rows) && in_packs(rows));
+    other.turned = as_it_lies && seconds(other.choice, turned) < seconds(way.choice, shape);
+    return other.turned ? other : way;
+}
+
 // The additions after a product whose k is split among blocks (cuda_kernels/matmul/add_parts.cu).
 struct Additions {
     std::shared_ptr<core::Kernel> kernel;
@@ -271,12 +302,16 @@ struct Launches {
     std::optional<Planes> planes{};                // the kernel takes the bytes of integers
     std::optional<Parts> parts{};                  // the kernel takes parts of floats
     Prepared::Steps copies_of_a{}, copies_of_b{};  // before the launches
+    bool turned = false;                           // `a` and `b` are the right and the left operand
 
-    void run(const Operand& a, const Operand& b, const Place& c, const core::StreamPtr& stream) const {
+    void run(const Operand& left, const Operand& right, const Place& c, const core::StreamPtr& stream) const {
+        const Operand &a = turned ? right : left, &b = turned ? left : right;
         if (copies_of_a.empty() && copies_of_b.empty()) return run(place_of(a), place_of(b), c, stream);
-        const Array left = prepare(a.array(), copies_of_a, stream),
-                    right = prepare(b.array(), copies_of_b, stream);
-        run(place_of(left), place_of(right), c, stream);
+        const auto prepared = [&](const Operand& operand, const Prepared::Steps& steps) {
+            return prepare(turned ? transposed(operand.array()) : operand.array(), steps, stream);
+        };
+        const Array first = prepared(a, copies_of_a), second = prepared(b, copies_of_b);
+        run(place_of(first), place_of(second), c, stream);
     }
 
     void run(const Place& a, const Place& b, const Place& c, const core::StreamPtr& stream) const {
@@ -317,16 +352,19 @@ struct Launches {
     }
 };
 
-// `types` and `packs`: of the product on a GPU, which gives the time.
+// `types`, `left` and `right`: of the product on a GPU, which gives the time.
 Launches native_launches(core::Device& device, const Array& a, const Array& b, const Array& c,
-                         const Types& types, const plan::Packs& packs) {
+                         const Types& types, const Array& left, const Array& right) {
     Launches made{native_kernel(device), NativeProduct::of(c.type), c.type, {}};
     for (const Part& part : parts_of(a, b, c)) {
         const Problem& p = part.problem;
         // The time of the kernel that "auto" takes on a GPU.
         const plan::Shape shape{p.m, p.n, p.k, part.count};
-        const plan::Choice choice = choose(device, types, shape, packs).choice;
-        const std::int64_t duration = choice.instance == nullptr ? -1 : predict_matmul(device, choice, shape);
+        const Way way = choose_either(device, types, shape, left, right);
+        const std::int64_t duration =
+            way.choice.instance == nullptr
+                ? -1
+                : predict_matmul(device, way.choice, way.turned ? turn(shape) : shape);
         const unsigned blocks = made.native_product.blocks(p, part.count);
         const auto operations = static_cast<double>(p.m) * p.n * p.k * part.count;
         made.all.push_back({part,
@@ -346,12 +384,14 @@ std::int64_t launched_blocks(const plan::Instance& instance, const core::Device&
     return std::min(blocks, static_cast<std::int64_t>(clusters) * instance.cluster);
 }
 
+// `along_k`: B is stored transposed, and the kernel reads it so.
 Launches launches_of(const plan::Instance& instance, core::Device& device, const Array& a, const Array& b,
-                     const Array& c) {
-    const auto shared = static_cast<std::size_t>(instance.shared_bytes);
-    Launches made{
-        KernelLibrary::of(device).kernel("matmul/" + instance.rung, instance.kernel, shared), {}, c.type, {}};
-    for (const Part& part : parts_of(a, b, c)) {
+                     const Array& c, bool along_k) {
+    const auto shared =
+        static_cast<std::size_t>(instance.shared_bytes + (along_k ? instance.along_k_bytes : 0));
+    const std::string name = along_k ? plan::kernel_along_k(instance) : instance.kernel;
+    Launches made{KernelLibrary::of(device).kernel("matmul/" + instance.rung, name, shared), {}, c.type, {}};
+    for (const Part& part : parts_of(a, along_k ? transposed(b) : b, c)) {
         const Problem& p = part.problem;
         const std::int64_t blocks = instance.blocks(p.m, p.n);
         const int at_once = instance.planes ? 1 : part.count;  // matrices of a launch
@@ -405,11 +445,11 @@ Launches box_launches_of(const plan::Instance& instance, core::Device& device, c
 
 // The launches of a product whose k is split.
 Launches split_launches_of(const plan::Choice& choice, core::Device& device, const Array& a, const Array& b,
-                           const Array& c) {
+                           const Array& c, bool along_k) {
     const plan::Instance& instance = *choice.instance;
     const plan::Split& split = choice.split;
     Launches made = instance.boxes ? box_launches_of(instance, device, a, b, c, false, false)
-                                   : launches_of(instance, device, a, b, c);
+                                   : launches_of(instance, device, a, b, c, along_k);
     const Launches::One whole = made.all.front();  // a split product is no batch
     const auto size = static_cast<std::int64_t>(size_of(a.type));
     Additions add;
@@ -422,12 +462,12 @@ Launches split_launches_of(const plan::Choice& choice, core::Device& device, con
         Problem& p = one.part.problem;
         const std::int64_t from = first * split.depth;
         one.part.a += from * size;
-        one.part.b += from * p.b_row * size;
+        one.part.b += from * (along_k ? 1 : p.b_row) * size;
         one.part.c = first * add.m * add.n * static_cast<std::int64_t>(size_of(add.type));
         one.part.count = count;
         p.k = static_cast<int>(depth);
         p.a_batch = depth;
-        p.b_batch = depth * p.b_row;
+        p.b_batch = depth * (along_k ? 1 : p.b_row);
         p.c_batch = add.m * add.n;
         p.c_row = add.n;
         if (instance.boxes)
@@ -506,7 +546,7 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
     }
 
     const unsigned generation = device.generation();
-    const Array c = product.array();
+    Array c = product.array();
     if (c.count() == 0) return;
     if (left.shape.back() == 0) return fill_with(c, 0, stream);
     Prepared a(left.array(), stream), b(right.array(), stream);
@@ -522,7 +562,6 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
         throw std::invalid_argument(
             "variant: 'native' is there on simulated devices alone; see matmul.variants()");
     const Types types(left.type, right.type, c.type);
-    const plan::Packs packs = packs_of(a.array(), b.array(), types);
     Launches launches;
     using Copy = Prepared::Copy;
     const auto put_in_rows = [](Prepared& operand, Type type) {
@@ -530,36 +569,46 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
     };
     if (natively) {
         put_in_rows(a, c.type), put_in_rows(b, c.type);
-        launches = native_launches(device, broadcast(a.array(), c), broadcast(b.array(), c), c, types, packs);
+        launches = native_launches(device, broadcast(a.array(), c), broadcast(b.array(), c), c, types,
+                                   left.array(), right.array());
     } else {
         const plan::Shape shape = shape_of(c, left.shape.back());
-        const Way chosen = automatic ? choose(device, types, shape, packs)
-                                     : way_of(std::string(variant), shape, types, packs, device);
+        const Way chosen = automatic ? choose_either(device, types, shape, a.array(), b.array())
+                                     : way_of(std::string(variant), shape, types,
+                                              packs_of(a.array(), b.array(), types), device);
         const Type factors = chosen.factors;
+        if (chosen.turned) {
+            a = Prepared(transposed(right.array()), stream), b = Prepared(transposed(left.array()), stream);
+            c = transposed(c);
+        }
         for (Prepared* const operand : {&a, &b})
             if (operand->array().type != factors && !types.are_alike())
                 operand->take(Copy::converted, factors);
-        // Kernels with boxes also read operands that are stored transposed.
-        bool stored_a = has_columns(a.array(), factors), stored_b = has_columns(b.array(), factors);
-        if (!stored_a) put_in_rows(a, factors);
-        if (!stored_b) put_in_rows(b, factors);
         const plan::Choice& choice = chosen.choice;
         const plan::Instance& instance = *choice.instance;
+        // Kernels with boxes also read operands that are stored transposed; some others have a kernel for
+        // such a B.
         const bool boxes = instance.boxes && !instance.planes, whole = choice.split.parts() == 1;
+        const bool along_k = reads_along_k(instance, b.array(), factors);
+        bool stored_a = has_columns(a.array(), factors), stored_b = has_columns(b.array(), factors);
+        if (!stored_a) put_in_rows(a, factors);
+        if (!stored_b && !along_k) put_in_rows(b, factors);
         const bool takes_columns = boxes && whole;  // operands that are stored transposed
         if (stored_a && (!takes_columns || instance.along_k)) put_in_rows(a, factors), stored_a = false;
-        if (stored_b && !takes_columns) put_in_rows(b, factors), stored_b = false;
+        if (stored_b && !takes_columns && !along_k) put_in_rows(b, factors), stored_b = false;
         if (boxes && instance.along_k && !(stored_b && has_map(b.array()) && in_packs(transposed(b.array()))))
             b.take(Copy::columns, factors), stored_b = true;
         if (boxes && !instance.parts)
             for (Prepared* const operand : {&a, &b})
                 if (!has_map(operand->array())) operand->take(Copy::all, factors);
         if (instance.aligned_a && !(stored_a && boxes) && !in_packs(a.array())) a.take(Copy::packs, factors);
-        if (instance.aligned_b && !(stored_b && boxes) && !in_packs(b.array())) b.take(Copy::packs, factors);
+        if (instance.aligned_b && !(stored_b && boxes) && !along_k && !in_packs(b.array()))
+            b.take(Copy::packs, factors);
         const Array all_a = broadcast(a.array(), c), all_b = broadcast(b.array(), c);
-        launches = !whole  ? split_launches_of(choice, device, all_a, all_b, c)
+        launches = !whole  ? split_launches_of(choice, device, all_a, all_b, c, along_k)
                    : boxes ? box_launches_of(instance, device, all_a, all_b, c, stored_a, stored_b)
-                           : launches_of(instance, device, all_a, all_b, c);
+                           : launches_of(instance, device, all_a, all_b, c, along_k);
+        launches.turned = chosen.turned;
     }
     launches.copies_of_a = a.steps(), launches.copies_of_b = b.steps();
     launches.run(place_of(a.array()), place_of(b.array()), to, stream);
@@ -570,10 +619,11 @@ Choice explain_matmul(const core::Device& device, const Operand& a, const Operan
                       std::int64_t batch) {
     const plan::Shape shape{a.shape[a.shape.size() - 2], b.shape.back(), a.shape.back(), batch};
     const Types types(a.type, b.type, out);
-    const plan::Choice choice = choose(device, types, shape, packs_of(a.array(), b.array(), types)).choice;
-    const Choice kernel{without_number(choice.instance->rung), choice.reason};
+    const Way way = choose_either(device, types, shape, a.array(), b.array());
+    const Choice kernel{without_number(way.choice.instance->rung), way.choice.reason};
     if (!device.simulated()) return kernel;
-    return {native, simulated_reason(kernel, predict_matmul(device, choice, shape))};
+    return {native,
+            simulated_reason(kernel, predict_matmul(device, way.choice, way.turned ? turn(shape) : shape))};
 }
 
 std::int64_t predict_matmul(const core::Device& device, const std::string& variant, Type type, std::int64_t m,

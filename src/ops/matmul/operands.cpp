@@ -100,10 +100,19 @@ bool has_columns(const Array& array, Type type) {
     const bool copied = type == Type::float32 || is_float8(type);  // if need be
     const bool has_boxes = type == Type::float16 || type == Type::bfloat16;
     if ((!copied && !has_boxes) || array.type != type || has_rows(array)) return false;
+    if (copied) return has_rows(transposed(array));
+    return has_map(array) && has_columns_in_packs(array, type);
+}
+
+bool has_columns_anywhere(const Array& array, Type type) {
+    return array.type == type && !has_rows(array) && has_rows(transposed(array));
+}
+
+bool has_columns_in_packs(const Array& array, Type type) {
+    if (!has_columns_anywhere(array, type) ||
+        reinterpret_cast<std::uintptr_t>(array.pointer) % pack_bytes != 0)
+        return false;
     const Array stored = transposed(array);
-    if (!has_rows(stored)) return false;
-    if (copied) return true;
-    if (!has_map(array) || reinterpret_cast<std::uintptr_t>(array.pointer) % pack_bytes != 0) return false;
     for (std::size_t i = 0; i + 1 < stored.dimensions(); ++i) {
         if (stored.shape[i] != 1 && stored.strides[i] % pack_bytes != 0) return false;
     }

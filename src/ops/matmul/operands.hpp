@@ -27,6 +27,9 @@ bool has_map(const Array& array);
 // Is it stored transposed, so that a kernel with boxes can read it as it lies? Floats are divided into parts
 // first, wherever they lie.
 bool has_columns(const Array& array, Type type);
+// Is it stored transposed, with columns that begin at any address, or that can be read 16 bytes at a time?
+bool has_columns_anywhere(const Array& array, Type type);
+bool has_columns_in_packs(const Array& array, Type type);
 // Can the kernels for this type read it 16 bytes at a time: as it lies, or, if it is stored otherwise, as a
 // kernel gets it?
 bool will_be_in_packs(const Array& array, Type type);
