@@ -228,9 +228,7 @@ struct TensorCores {
 
 // The efficiencies come from the same measurement.
 inline constexpr TensorCores large{128, 256, 64, 64, 3, 1, 1.0}, medium{128, 128, 64, 32, 3, 1, 0.94},
-    small{64, 64, 32, 32, 3, 4, 0.82}, small_bytes{64, 128, 32, 64, 2, 2, 0.73},
-    large_doubles{128, 128, 64, 32, 3, 1, 1.7}, medium_doubles{64, 128, 64, 32, 3, 1, 1.68},
-    small_doubles{64, 64, 32, 32, 3, 2, 1.5};
+    small{64, 64, 32, 32, 3, 4, 0.82}, small_bytes{64, 128, 32, 64, 2, 2, 0.73};
 
 // For C with few rows, of half precision. A slab takes slab_seconds, and many slabs are under way: from about
 // one block for each multiprocessor of an H200 on, the bandwidth of the memory is the limit. The efficiencies
@@ -238,6 +236,16 @@ inline constexpr TensorCores large{128, 256, 64, 64, 3, 1, 1.0}, medium{128, 128
 inline constexpr TensorCores rows_16{16, 64, 16, 16, 10, 2, 0.30, 0.18e-6},
     rows_32{32, 64, 16, 32, 8, 2, 0.60, 0.21e-6}, rows_64{64, 64, 32, 32, 8, 1, 0.80, 0.28e-6},
     wide_rows_64{64, 128, 32, 32, 6, 1, 1.18, 0.35e-6, 128};
+
+// For doubles. One block keeps the tensor cores of a multiprocessor busy, so two that it holds take turns:
+// `resident` is 1. Most shapes leave no room for a second block, because blocks of the next launch would find
+// places unevenly. The times of slabs are those of a block alone on an H200.
+inline constexpr TensorCores large_doubles{128, 128, 64, 32, 3, 1, 1.7, 1.11e-6},
+    medium_doubles{64, 128, 64, 32, 3, 1, 1.5, 0.65e-6}, deep_doubles{64, 128, 32, 32, 6, 1, 1.53, 0.62e-6},
+    small_doubles{64, 64, 32, 32, 3, 1, 1.2, 0.40e-6},
+    deep_small_doubles{64, 64, 32, 32, 8, 1, 1.32, 0.36e-6},
+    rows_32_doubles{32, 64, 16, 32, 8, 1, 1.15, 0.21e-6},
+    rows_16_doubles{16, 64, 16, 16, 10, 1, 0.9, 0.14e-6};
 
 inline void add_tensor_cores(std::vector<Instance>& to) {
     struct Kind {
@@ -250,7 +258,10 @@ inline void add_tensor_cores(std::vector<Instance>& to) {
         {"bfloat16", "bfloat16", {large, medium, small, rows_16, rows_32, rows_64, wide_rows_64}},
         {"bfloat16", "float32", {large, small, rows_16, rows_32, rows_64}},
         {"float32", "float32", {medium, small}},
-        {"float64", "float64", {large_doubles, medium_doubles, small_doubles}},
+        {"float64",
+         "float64",
+         {large_doubles, medium_doubles, small_doubles, deep_doubles, deep_small_doubles, rows_32_doubles,
+          rows_16_doubles}},
         {"int8", "int32", {large, medium, small_bytes}},
         {"int8", "int8", {large, medium, small_bytes}}};
     for (const Kind& kind : kinds)
@@ -278,6 +289,7 @@ inline void add_tensor_cores(std::vector<Instance>& to) {
                           .efficiency = t.efficiency,
                           .slab_seconds = t.slab_seconds,
                           .most_rows = t.most_rows,
+                          .has_along_k = true,
                           .follows = true});
         }
 }
@@ -289,7 +301,6 @@ struct Wgmma {
 
 inline constexpr Wgmma wgmma[] = {{256, 4, 1, 2.0}, {128, 3, 2, 1.45}};
 
-                          .has_along_k = true,
 inline void add_wgmma(std::vector<Instance>& to) {
     for (const std::string_view in : {"float16", "bfloat16"})
         for (const std::string_view out : {in, std::string_view("float32")})
@@ -500,6 +511,13 @@ inline std::string kernel_for(const Instance& i, bool transposed_a, bool transpo
            text(transposed_b) + ">";
 }
 
+// The kernel of an instance for a B that is stored transposed. If the columns may not begin at any address,
+// the matrices begin at multiples of 16 bytes and the columns are multiples of 16 bytes apart.
+inline std::string kernel_along_k(const Instance& i) {
+    const std::size_t name = i.kernel.find('<');
+    return i.kernel.substr(0, name) + "_along_k" + i.kernel.substr(name);
+}
+
 // The box of a tensor map, innermost extent first.
 struct Box {
     int x, y;
@@ -511,13 +529,6 @@ inline Box box_of_a(bool transposed, int element_bytes = 2) {
 inline Box box_of_b(const Instance& i, bool transposed, int element_bytes = 2) {
     if (transposed) return {128 / element_bytes, i.tile_n / i.cluster};
     return {64, i.tile_n / 64 % i.cluster == 0 ? 64 : 64 / i.cluster};
-// The kernel of an instance for a B that is stored transposed. If the columns may not begin at any address,
-// the matrices begin at multiples of 16 bytes and the columns are multiples of 16 bytes apart.
-inline std::string kernel_along_k(const Instance& i) {
-    const std::size_t name = i.kernel.find('<');
-    return i.kernel.substr(0, name) + "_along_k" + i.kernel.substr(name);
-}
-
 }
 inline Box box_of_c(const Instance& i) { return {128 / element(i.out)->size, 16}; }
 inline constexpr int clusters_down = 8;  // clusters of tiles whose columns are taken together

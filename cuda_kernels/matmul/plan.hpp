@@ -302,7 +302,7 @@ inline Choice choose_without_copies(const Shape& shape, std::string_view in, std
         // multiprocessor holds four of them.
         const long long blocks = i.blocks(shape.m, shape.n) * shape.batch;
         const bool one_row = shape.m > 32 && shape.m <= 64;
-        if (i.follows && i.slab_seconds > 0 &&
+        if (i.follows && i.slab_seconds > 0 && element(i.in)->size == 2 &&
             ((shape.m > 4 * i.tile_m && blocks > device.multiprocessors) ||
              (one_row && blocks > static_cast<long long>(device.multiprocessors) * i.resident)))
             continue;
