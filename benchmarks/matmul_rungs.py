@@ -29,7 +29,10 @@ import cuscope as cs
 
 FOLDER = Path(__file__).resolve().parent.parent / "cuda_kernels" / "matmul"
 PROBLEM = np.dtype(
-    [(x, "i4") for x in "mnk"] + [(f"{x}_{of}", "i8") for of in ("row", "batch") for x in "abc"], align=True
+    [(x, "i4") for x in "mnk"]
+    + [(f"{x}_{of}", "i8") for of in ("row", "batch") for x in "abc"]
+    + [("k_batch", "i8")],
+    align=True,
 )
 STORAGE: dict[str, Any] = {
     "float": np.float32,

@@ -4,8 +4,13 @@
 // C (m x n) = A (m x k) times B (k x n), all in row-major order. Distances are in elements: from one row to
 // the next, and from one matrix of a batch (blockIdx.z) to the next. A batch distance of 0 uses the same
 // matrix again. m, n and k are from 1 to 2^31 - 1024, so that a tile past the end still has int coordinates.
+//
+// With k_batch, the matrices of a batch are parts of the k of one A and one B, whose tensor maps hold all of
+// k: matrix i takes the k steps from i * k_batch on. Past the end of the maps, the steps are zeros, so the
+// last part may be shorter. Kernels with tensor maps alone have such parts.
 struct Problem {
     int m, n, k;
     long long a_row, b_row, c_row;
     long long a_batch, b_batch, c_batch;
+    long long k_batch = 0;
 };

@@ -50,14 +50,15 @@ struct TmaSlabs : TmaBlock<Out, BlockN, Stages, Cluster> {
         }
     }
 
-    // For one thread: copies the slabs of a pass over k.
+    // For one thread: copies the slabs of a pass over k, or over the part of k that the matrix of C has.
     __device__ __forceinline__ void copy_pass(const TensorMap& a, int a_matrix, const TensorMap& b,
                                               int b_matrix, const TileOrder::Place& place,
                                               Turn<Stages>& turn) const {
+        const int first = static_cast<int>(place.matrix * p.k_batch);
         for (int k = 0; k < p.k; k += depth, turn.next()) {
             empty[turn.stage].wait(turn.parity ^ 1);
             full[turn.stage].arrive_and_expect(Tiling::stage_bytes);
-            copy_slabs(a, a_matrix, b, b_matrix, place, k, stages + turn.stage * Tiling::stage_bytes,
+            copy_slabs(a, a_matrix, b, b_matrix, place, first + k, stages + turn.stage * Tiling::stage_bytes,
                        full[turn.stage]);
         }
     }

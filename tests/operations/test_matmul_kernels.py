@@ -13,7 +13,10 @@ from matmul_instances import FOLDER, INSTANCES, TYPES, Instance
 from support import built_in
 
 PROBLEM = np.dtype(
-    [(x, "i4") for x in "mnk"] + [(f"{x}_{of}", "i8") for of in ("row", "batch") for x in "abc"], align=True
+    [(x, "i4") for x in "mnk"]
+    + [(f"{x}_{of}", "i8") for of in ("row", "batch") for x in "abc"]
+    + [("k_batch", "i8")],
+    align=True,
 )
 each_instance = pytest.mark.parametrize("kernel", INSTANCES, ids=lambda i: i.name)
 

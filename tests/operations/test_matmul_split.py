@@ -10,7 +10,10 @@ import cuscope as cs
 from support import built_in, one_instance
 
 PROBLEM = np.dtype(
-    [(x, "i4") for x in "mnk"] + [(f"{x}_{of}", "i8") for of in ("row", "batch") for x in "abc"], align=True
+    [(x, "i4") for x in "mnk"]
+    + [(f"{x}_{of}", "i8") for of in ("row", "batch") for x in "abc"]
+    + [("k_batch", "i8")],
+    align=True,
 )
 TYPES = {
     "float": np.dtype(np.float32),
@@ -142,29 +145,44 @@ def test_factors_of_a_split_product_are_read_by_boxes(device, stored, n, k):
 
 
 @pytest.mark.host_only("on a GPU cs.matmul launches the kernel so, in the test above")
-def test_parts_of_k_are_multiplied_by_boxes(device):
-    m, n, depth, parts = 130, 264, 192, 3
-    exact_a, a = small_integers((m, parts * depth), np.float16, 10)
-    exact_b, b = small_integers((parts * depth, n), np.float16, 11)
+@pytest.mark.parametrize("stored_a", ["rows", "columns"])
+@pytest.mark.parametrize("stored_b", ["rows", "columns"])
+@pytest.mark.parametrize(
+    ("tile", "cluster"), [((256, 4), 2), ((128, 6), 2), ((128, 6), 1)], ids=["256", "128", "128 alone"]
+)
+def test_parts_of_k_are_multiplied_by_boxes(device, stored_a, stored_b, tile, cluster):
+    m, n, k, depth, parts = 136, 264, 488, 192, 3  # 104 steps of k in the last part, which is no whole slab
+    columns, stages = tile
+    exact_a, a = small_integers((m, k), np.float16, 10)
+    exact_b, b = small_integers((k, n), np.float16, 11)
     c = cs.to_device(np.full((parts, m, n), np.nan, np.float32))
-    # The parts lie side by side in the rows of A, so the distance of two parts is shorter than a row.
-    views = (
-        cs.to_device(a).reshape((m, parts, depth)).transpose(1, 0, 2),
-        cs.to_device(b).reshape((parts, depth, n)),
-        c,
-    )
+    share = 64 if columns // 64 % cluster == 0 else 64 // cluster
     maps = [
-        cs.TensorMap(view, box=(1, *box), swizzle="128B")
-        for view, box in zip(views, [(128, 64), (64, 64), (16, 32)], strict=True)
+        cs.TensorMap(cs.to_device(view.copy()).reshape((1, *view.shape)), box=(1, *box), swizzle="128B")
+        for view, box in (
+            (a, (128, 64)) if stored_a == "rows" else (a.T, (64, 64)),
+            (b, (share, 64)) if stored_b == "rows" else (b.T, (columns // cluster, 64)),
+        )
     ]
+    maps.append(cs.TensorMap(c, box=(1, 16, 32), swizzle="128B"))
     room = 227 << 10
-    kernel = one_instance(device, "matmul/11_tma", "tma<__half, float, 256, 4, 2, false, false>")
+    transposed = ", ".join("true" if stored == "columns" else "false" for stored in (stored_a, stored_b))
+    name = f"tma<__half, float, {columns}, {stages}, {cluster}, {transposed}>"
+    kernel = one_instance(device, "matmul/11_tma", name)
     kernel.max_dynamic_shared = room
     problem = np.zeros((), PROBLEM)
-    names = ("m", "n", "k", "a_row", "b_row", "c_row", "a_batch", "b_batch", "c_batch")
-    values = (m, n, depth, parts * depth, n, n, depth, depth * n, m * n)
-    for name, value in zip(names, values, strict=True):
-        problem[name] = value
+    values = {
+        "m": m,
+        "n": n,
+        "k": depth,
+        "k_batch": depth,
+        "a_row": k if stored_a == "rows" else m,
+        "b_row": n if stored_b == "rows" else k,
+        "c_row": n,
+        "c_batch": m * n,
+    }
+    for field, value in values.items():
+        problem[field] = value
 
     kernel[4, 384, None, room](*maps, c, problem, np.int32(parts), np.int32(8))
 
