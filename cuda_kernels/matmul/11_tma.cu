@@ -8,6 +8,9 @@
 // arrive while a tile of C is written. Two neighbouring blocks (a cluster) have the same columns of C: each
 // copies half of their slab of B, for both.
 //
+// The matrices of a batch may be parts of one k (k_batch). TMA fills what lies past the end of k with zeros,
+// so the last part may be shorter, and one launch multiplies all parts.
+//
 // Float is rounded to the 10 bits of fraction of tf32 by TMA. A must not be stored transposed then, and B
 // must be; the same is true for 8-bit floats, whose sums are less precise here than in rung 15.
 //
@@ -79,6 +82,10 @@ INSTANCE(__nv_bfloat16, __nv_bfloat16, 128, 6, 2)
 // The parts of a product whose k is split; half also for factors of both 8-bit formats.
 INSTANCE(__half, float, 256, 4, 2)
 INSTANCE(__nv_bfloat16, float, 256, 4, 2)
+INSTANCE(__half, float, 128, 6, 2)
+INSTANCE(__nv_bfloat16, float, 128, 6, 2)
+INSTANCE(__half, float, 128, 6, 1)
+INSTANCE(__nv_bfloat16, float, 128, 6, 1)
 LAYOUT(float, float, 256, 4, 2, false, true)
 LAYOUT(float, float, 192, 4, 2, false, true)
 LAYOUT(float, float, 128, 6, 2, false, true)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -330,6 +331,9 @@ struct Tma {
 
 inline constexpr Tma tma[] = {
     {256, 4, 2, 2.37}, {256, 4, 1, 2.39}, {192, 4, 2, 2.37}, {192, 4, 1, 2.39}, {128, 6, 2, 2.2}};
+// Of half precision with sums in float, for the parts of a product whose k is split. Without a cluster, for C
+// with one row of tiles.
+inline constexpr Tma tma_of_parts[] = {{256, 4, 2, 2.37}, {128, 6, 2, 2.2}, {128, 6, 1, 2.2}};
 
 inline int tma_shared_bytes(const Tma& t, int out_bytes) {
     constexpr int limit = 227 << 10, warps = 8, box = 16 * 128;
@@ -373,11 +377,10 @@ inline void add_tma(std::vector<Instance>& to) {
                                   {"float8_e4m3fn", "float32"},
                                   {"float8_e4m3fn", "bfloat16"},
                                   {"float8_e5m2", "float32"},
-                                  {"float8_e5m2", "bfloat16"}})
-        for (const Tma& t : tma) {
-            const bool tf32 = in == "float32", float8 = element(in)->size == 1;
-            // Of half precision with sums in float, 11_tma.cu has the largest tile alone.
-            if (in != out && !float8 && (t.block_n != 256 || t.cluster == 1)) continue;
+                                  {"float8_e5m2", "bfloat16"}}) {
+        const bool tf32 = in == "float32", float8 = element(in)->size == 1;
+        const bool parts = in != out && !float8;
+        for (const Tma& t : parts ? std::span<const Tma>(tma_of_parts) : tma) {
             if (((tf32 || float8) && t.cluster == 1) || (float8 && t.block_n == 192)) continue;
             Instance made =
                 with_boxes("11_tma", "tma<" + cpp(in) + ", " + cpp(out) + ", " + text(t) + ", false, false>",
@@ -388,6 +391,7 @@ inline void add_tma(std::vector<Instance>& to) {
             made.along_k = tf32 || float8;
             to.push_back(std::move(made));
         }
+    }
 }
 
 inline void add_byte_planes(std::vector<Instance>& to) {
