@@ -87,7 +87,7 @@ inline std::string_view sum_type(std::string_view type) {
 }
 
 // A split of k: `count` parts of `depth`, and one of `rest` if that is not 0. The parts are matrices of a
-// batch.
+// batch. For kernels with boxes the last one may be shorter, and there is no rest.
 struct Split {
     int count = 1;
     long long depth = 0, rest = 0;
@@ -104,6 +104,13 @@ inline Split split_of(long long k, long long parts, long long unit) {
         if (depth > 0 && (best.depth == 0 || rest < best.rest)) best = {static_cast<int>(count), depth, rest};
     }
     return best;
+}
+
+// The split into at most `parts` parts for kernels with boxes, which read zeros past the end of k. No part is
+// empty.
+inline Split split_in_boxes(long long k, long long parts, long long unit) {
+    const long long each = (k + parts - 1) / parts, depth = (each + unit - 1) / unit * unit;
+    return {static_cast<int>((k + depth - 1) / depth), depth, 0};
 }
 
 inline constexpr double slab_bytes = 128;  // of k, in a slab of A or B
@@ -164,9 +171,49 @@ inline double host_seconds(const Split& split) {
 // device's.
 inline constexpr double host_seconds_of_copy = 11e-6, copy_seconds = 3e-6, copied_bytes_per_second = 1e12;
 
+// The device's seconds for a split product by a kernel with boxes, with the additions. The constants are
+// fitted to 1100 times of 162 products of bfloat16 in graphs on one H200 (m and n from 64 to 1500, k from
+// 1500 to 93000). A and B came from memory. The fastest of a product's splits by this estimate takes 1.02
+// times as long as the fastest that was measured (geometric mean; 1.18 at most).
+inline double seconds_in_boxes(const Instance& i, const Shape& shape, const Split& split,
+                               const Device& device) {
+    constexpr double start = 2.7e-6;  // of the product and of the additions
+    constexpr double start_of_cluster = 0.44e-6;
+    constexpr double ends_of_tile = 1.34e-6;  // of 128 columns: until the first slab is there, and the store
+    constexpr double slab = 0.259e-6;         // of 128 columns: its multiplications
+    constexpr double cache = 9.3e12, memory = 3.16e12, sums = 5.8e12;  // bytes in a second
+    // The second-level cache delivers rows of boxes. A row that begins between sectors, and a row past the
+    // end of A or B, which is filled with zeros, take so many times as long as one that begins at a sector.
+    constexpr double between_sectors = 1.7, past_end = 2.4;
+    constexpr int sector_bytes = 32;
+
+    const int size = element(i.in)->size;
+    const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n);
+    const double across = std::ceil(n / i.tile_n), rows = i.tile_m * i.cluster, down = std::ceil(m / rows);
+    const double tiles = across * down * split.count, width = i.tile_n / 128.0;
+    const double slabs = std::ceil(static_cast<double>(split.depth) * size / slab_bytes);
+    const auto row_of = [&](long long length) {
+        return length * size % sector_bytes > 0 ? between_sectors : 1;
+    };
+    // The rows of boxes of a slab: each tile reads its rows of A, each cluster its columns of B.
+    const double of_a = across * (m * row_of(shape.k) + (down * rows - m) * past_end),
+                 of_b = down * (n * row_of(shape.n) + (across * i.tile_n - n) * past_end);
+    const double rounds = std::ceil(tiles * i.cluster / device.multiprocessors);
+    const double multiplications = rounds * width * slab,
+                 copies = split.count * (of_a + of_b) * slab_bytes / cache;
+    const double operands = (m + n) * static_cast<double>(shape.k) * size;
+    const double parts = 2.0 * element(i.out)->size * split.count * m * n;  // written, and read
+    // Copies go on during multiplications, but now and then one of them waits for the other: the measured
+    // times are between the larger of both and their sum.
+    const double product = std::max(slabs * std::hypot(multiplications, copies), operands / memory);
+    return start + (i.cluster > 1 ? start_of_cluster : 0) + rounds * width * ends_of_tile + product +
+           parts / sums;
+}
+
 // The device's seconds for a product whose k may be split, with the additions of its parts.
 inline double seconds(const Instance& i, const Shape& shape, const Split& split, const Device& device) {
     if (split.parts() == 1) return seconds(i, shape, device);
+    if (i.boxes) return seconds_in_boxes(i, shape, split, device);
     // The kernel that adds the parts waits for the product. If the product lets the next kernel begin, the
     // additions are launched before the product has ended.
     const double launch = i.follows ? 3.5e-6 : 5e-6;
@@ -228,19 +275,23 @@ inline Choice choose_split(const Shape& shape, std::string_view type, const Devi
     for (const Instance& i : instances()) {
         if (i.few_rows ? shape.m > i.tile_m
                        : i.efficiency == 0 || i.tf32 || i.fast_sums || i.parts || i.block_y > 1)
-            continue;  // the simplest rungs are for products that need no split
+            continue;                        // the simplest rungs are for products that need no split
+        if (i.rung == "10_wgmma") continue;  // rung 11 has its tiles, and one launch for all parts
         if (i.in != type || i.out != sum_type(type) || !runs_on(i, device)) continue;
         if (i.most_rows > 0 && shape.m > i.most_rows) continue;
+        if (i.boxes && std::min(shape.m, shape.n) < 64) continue;  // not measured: tiles would be half empty
         if (needs_copies(i, packs)) continue;
         const long long blocks = i.blocks(shape.m, shape.n);
         // From half as many blocks as there are multiprocessors, because the parts have to be written and
-        // read, to as many as they hold.
-        for (int halves = 1; halves <= 2 * i.resident; ++halves) {
+        // read, to as many as they hold. Kernels with boxes keep the memory busy with fewer blocks, so a
+        // quarter may be best.
+        const int steps = i.boxes ? 4 : 2;
+        for (int step = 1; step <= steps * i.resident; ++step) {
             const long long parts =
-                std::min(static_cast<long long>(device.multiprocessors) * halves / (2 * blocks), most);
+                std::min(static_cast<long long>(device.multiprocessors) * step / (steps * blocks), most);
             if (parts < 2) continue;
-            const Split split = split_of(shape.k, parts, unit);
-            if (split.depth == 0 || time_of(i, split) >= time) continue;
+            const Split split = (i.boxes ? split_in_boxes : split_of)(shape.k, parts, unit);
+            if (split.parts() < 2 || time_of(i, split) >= time) continue;
             time = time_of(i, split);
             best = {&i, {}, split};
         }

@@ -85,6 +85,31 @@ int main() {
         const Choice choice = choose(shape, "bfloat16", "bfloat16", {});
         std::printf("tile %d %d parts %d\n", choice.instance->tile_m, choice.instance->tile_n, choice.split.parts());
     }
+    // Parts in boxes: of the same depth, up to the last one, which is never empty.
+    long long splits = 0, wrong = 0;
+    for (long long k = 1; k < 200000; k += k < 3000 ? 1 : 997)
+        for (long long parts = 1; parts <= 132; ++parts)
+            for (const long long unit : {32, 64, 128}) {
+                const Split split = split_in_boxes(k, parts, unit);
+                const bool right = split.count >= 1 && split.count <= parts && split.depth % unit == 0 &&
+                                   split.rest == 0 && (split.count - 1) * split.depth < k &&
+                                   split.count * split.depth >= k;
+                ++splits, wrong += !right;
+            }
+    // The same for all products that the plan splits.
+    long long in_boxes = 0, in_others = 0;
+    for (const Shape& tiles : {Shape{64, 64}, {100, 200}, {256, 512}, {1000, 520}})
+        for (long long k = 1000; k < 200000; k += 504) {
+            const Choice choice = choose({tiles.m, tiles.n, k}, "float16", "float16", {});
+            const Split& split = choice.split;
+            if (split.parts() == 1) continue;
+            const long long whole = split.count * split.depth;
+            (choice.instance->boxes ? in_boxes : in_others) += 1;
+            wrong += choice.instance->boxes ? split.rest != 0 || whole < k || whole - split.depth >= k
+                                            : whole + split.rest != k;
+        }
+    std::printf("splits %lld wrong %lld\n", splits, wrong);
+    std::printf("splits %s\n", in_boxes > 500 && in_others > 100 ? "in boxes and others" : "of one kind");
 }
 """
 
@@ -105,7 +130,19 @@ def test_plan_has_the_launch_of_every_instance(printed):
         line
         for line in printed
         if not line.startswith(
-            (">", "tile ", "along k|", "few_rows|", "11_tma|tma<float", "11_tma|tma<__nv_fp8", "12_", "13_", "14_", "15_")
+            (
+                ">",
+                "tile ",
+                "splits ",
+                "along k|",
+                "few_rows|",
+                "11_tma|tma<float",
+                "11_tma|tma<__nv_fp8",
+                "12_",
+                "13_",
+                "14_",
+                "15_",
+            )
         )
     ]
     assert sorted(launches) == sorted(
@@ -178,12 +215,19 @@ def test_plan_takes_as_few_rows_as_the_product_has_and_splits_k_if_it_has_few_co
         "tile 32 64 parts 1",
         "tile 64 64 parts 1",
         "tile 16 64 parts 4",
-        "tile 128 256 parts 64",
+        "tile 128 128 parts 16",
         "tile 32 64 parts 1",
         "tile 64 64 parts 1",
         "tile 128 256 parts 1",
-        "tile 64 128 parts 1",
+        "tile 128 128 parts 2",
         "tile 64 64 parts 1",
-        "tile 128 256 parts 16",
+        "tile 128 128 parts 8",
         "tile 16 64 parts 1",
+    ]
+
+
+def test_no_part_of_k_is_empty(printed):
+    assert [line for line in printed if line.startswith("splits")] == [
+        f"splits {(2999 + 198) * 132 * 3} wrong 0",
+        "splits in boxes and others",
     ]

@@ -125,20 +125,30 @@ def test_products_with_a_long_k_are_right(device, dtype, m, n, k):
     assert np.array_equal(result, product.astype(dtype))
 
 
-@pytest.mark.parametrize("stored", ["rows", "columns"])
-@pytest.mark.parametrize(("n", "k"), [(256, 32768), (264, 33000)])  # with and without a rest of k
-def test_factors_of_a_split_product_are_read_by_boxes(device, stored, n, k):
-    exact_a, a = small_integers((256, k), np.float16, 8)
+def on_device(values, stored):
+    """The matrix on the device, in rows, or stored transposed."""
+    return cs.to_device(values) if stored == "rows" else cs.to_device(values.T.copy()).T
+
+
+@pytest.mark.parametrize("stored_a", ["rows", "columns"])
+@pytest.mark.parametrize("stored_b", ["rows", "columns"])
+@pytest.mark.parametrize(
+    ("m", "n", "k", "tile", "parts"),
+    [
+        (256, 256, 32768, "128 x 128", 16),
+        (256, 264, 33000, "128 x 128", 22),  # the last part is shorter
+        (100, 520, 16392, "128 x 128", 26),  # the same, for a C with one row of tiles
+        (1024, 520, 16392, "128 x 256", 5),
+    ],
+)
+def test_factors_of_a_split_product_are_read_by_boxes(device, stored_a, stored_b, m, n, k, tile, parts):
+    exact_a, a = small_integers((m, k), np.float16, 8)
     exact_b, b = small_integers((k, n), np.float16, 9)
     with device:
-        if stored == "rows":
-            on_a, on_b = cs.to_device(a), cs.to_device(b)
-        else:
-            on_a, on_b = cs.to_device(a.T.copy()).T, cs.to_device(b.T.copy()).T
+        on_a, on_b = on_device(a, stored_a), on_device(b, stored_b)
         result = cs.matmul(on_a, on_b).to_host()
         if device.simulated or device.compute_capability == (9, 0):
-            assert "share the k" in cs.matmul.explain(on_a, on_b)
-            assert "128 x 256" in cs.matmul.explain(on_a, on_b)
+            assert f"{tile}, so {parts} blocks share the k" in cs.matmul.explain(on_a, on_b)
 
     product = exact_a.astype(np.float64) @ exact_b.astype(np.float64)
     assert np.array_equal(result, product.astype(np.float16))

@@ -23,10 +23,13 @@ void Boxes::run(const core::Kernel& kernel, const Launch& launch, const core::St
         return transposed ? Stored{in, first, height, width, count, line, matrix, tf32}
                           : Stored{in, first, width, height, count, line, matrix, tf32};
     };
+    // The maps hold all of k, so that they end where k does: the last part may be shorter.
+    Problem of_kernel = p;
+    if (depth > 0) of_kernel.k = depth, of_kernel.k_batch = depth;
     multiply_boxes(kernel, launch, stream, memories,
                    {stored(left, p.m, p.k, transposed_a, p.a_row, p.a_batch), a},
                    {stored(right, p.k, p.n, transposed_b, p.b_row, p.b_batch), b},
-                   {{out, product, p.n, p.m, count, p.c_row, p.c_batch}, c}, p, count);
+                   {{out, product, p.n, p.m, count, p.c_row, p.c_batch}, c}, of_kernel, count);
 }
 
 }  // namespace cuscope::ops

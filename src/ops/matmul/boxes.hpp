@@ -16,10 +16,11 @@ struct Boxes {
     Type in{}, out{};
     bool transposed_a = false, transposed_b = false, tf32 = false;
     matmul::Box a{}, b{}, c{};
+    int depth = 0;  // of the parts of k, of which the kernel multiplies each; 0: k is not split
 
     static Boxes of(const matmul::Instance& instance, Type in, bool transposed_a, bool transposed_b);
 
-    // Enqueues the product of `count` matrices.
+    // Enqueues the products of `count` matrices, or of `count` parts of the problem's k.
     void run(const core::Kernel& kernel, const Launch& launch, const core::StreamPtr& stream,
              std::span<core::Memory* const> memories, std::byte* left, std::byte* right, std::byte* product,
              const Problem& problem, int count) const;

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "cuda_kernels/matmul/plan.hpp"
 #include "ops/launch.hpp"
+#include "ops/matmul/additions.hpp"
 #include "ops/matmul/boxes.hpp"
 #include "ops/matmul/cpu.hpp"
 #include "ops/matmul/operands.hpp"
@@ -271,21 +272,6 @@ Way choose_either(const core::Device& device, const Types& types, const plan::Sh
     return other.turned ? other : way;
 }
 
-// The additions after a product whose k is split among blocks (cuda_kernels/matmul/add_parts.cu).
-struct Additions {
-    std::shared_ptr<core::Kernel> kernel;
-    Launch launch;
-    Type type{};  // of the parts
-    int parts = 0, groups = 1;
-    std::int64_t m = 0, n = 0, c_row = 0;
-
-    void run(const Place& from, const Place& c, const core::StreamPtr& stream) const {
-        const std::array<core::Memory*, 2> memories{from.memory, c.memory};
-        cuscope::ops::run(*kernel, launch, stream, memories, from.pointer, c.pointer, static_cast<int>(m),
-                          static_cast<int>(n), static_cast<long long>(c_row), parts, groups);
-    }
-};
-
 // The launches of a product: all but the addresses.
 struct Launches {
     struct One {
@@ -316,7 +302,7 @@ struct Launches {
 
     void run(const Place& a, const Place& b, const Place& c, const core::StreamPtr& stream) const {
         if (!additions) return multiply(a, b, c, stream);
-        const Array parts = allocate(stream, additions->type, {additions->parts, additions->m, additions->n});
+        const Array parts = additions->room_for_parts(stream);
         multiply(a, b, place_of(parts), stream);
         additions->run(place_of(parts), c, stream);
     }
@@ -384,14 +370,14 @@ std::int64_t launched_blocks(const plan::Instance& instance, const core::Device&
     return std::min(blocks, static_cast<std::int64_t>(clusters) * instance.cluster);
 }
 
-// `along_k`: B is stored transposed, and the kernel reads it so.
+// `transposed_b`: B is stored transposed, and the kernel reads it so.
 Launches launches_of(const plan::Instance& instance, core::Device& device, const Array& a, const Array& b,
-                     const Array& c, bool along_k) {
+                     const Array& c, bool transposed_b) {
     const auto shared =
-        static_cast<std::size_t>(instance.shared_bytes + (along_k ? instance.along_k_bytes : 0));
-    const std::string name = along_k ? plan::kernel_along_k(instance) : instance.kernel;
+        static_cast<std::size_t>(instance.shared_bytes + (transposed_b ? instance.along_k_bytes : 0));
+    const std::string name = transposed_b ? plan::kernel_along_k(instance) : instance.kernel;
     Launches made{KernelLibrary::of(device).kernel("matmul/" + instance.rung, name, shared), {}, c.type, {}};
-    for (const Part& part : parts_of(a, along_k ? transposed(b) : b, c)) {
+    for (const Part& part : parts_of(a, transposed_b ? transposed(b) : b, c)) {
         const Problem& p = part.problem;
         const std::int64_t blocks = instance.blocks(p.m, p.n);
         const int at_once = instance.planes ? 1 : part.count;  // matrices of a launch
@@ -443,55 +429,46 @@ Launches box_launches_of(const plan::Instance& instance, core::Device& device, c
     return made;
 }
 
-// The launches of a product whose k is split.
+// The launches of a product whose k is split. A kernel with boxes takes all parts in one launch; others take
+// the parts of equal depth as a batch, and the rest of k in a launch of its own.
 Launches split_launches_of(const plan::Choice& choice, core::Device& device, const Array& a, const Array& b,
-                           const Array& c, bool along_k) {
+                           const Array& c, bool transposed_a, bool transposed_b) {
     const plan::Instance& instance = *choice.instance;
     const plan::Split& split = choice.split;
-    Launches made = instance.boxes ? box_launches_of(instance, device, a, b, c, false, false)
-                                   : launches_of(instance, device, a, b, c, along_k);
-    const Launches::One whole = made.all.front();  // a split product is no batch
-    const auto size = static_cast<std::int64_t>(size_of(a.type));
-    Additions add;
-    add.type = type_named(instance.out);
-    add.parts = split.parts();
-    add.m = whole.part.problem.m, add.n = whole.part.problem.n, add.c_row = whole.part.problem.c_row;
+    Launches made = instance.boxes ? box_launches_of(instance, device, a, b, c, transposed_a, transposed_b)
+                                   : launches_of(instance, device, a, b, c, transposed_b);
+    Launches::One whole = made.all.front();  // a split product is no batch
+    Problem& p = whole.part.problem;
+    made.additions = Additions::of(device, choice, c.type, p.m, p.n, p.c_row);
+    p.c_row = p.n;
+    p.c_batch = made.additions->elements();
     made.all.clear();
+    if (instance.boxes) {
+        made.boxes->depth = static_cast<int>(split.depth);
+        whole.part.count = split.count;
+        whole.launch.grid.x =
+            static_cast<unsigned>(launched_blocks(instance, device, instance.blocks(p.m, p.n) * split.count));
+        made.all.push_back(whole);
+        return made;
+    }
+    const auto size = static_cast<std::int64_t>(size_of(a.type)),
+               size_of_sum = static_cast<std::int64_t>(made.additions->element_bytes());
     const auto add_launch = [&](int first, int count, std::int64_t depth) {
         Launches::One one = whole;
-        Problem& p = one.part.problem;
+        Problem& part = one.part.problem;
         const std::int64_t from = first * split.depth;
         one.part.a += from * size;
-        one.part.b += from * (along_k ? 1 : p.b_row) * size;
-        one.part.c = first * add.m * add.n * static_cast<std::int64_t>(size_of(add.type));
+        one.part.b += from * (transposed_b ? 1 : part.b_row) * size;
+        one.part.c = first * part.c_batch * size_of_sum;
         one.part.count = count;
-        p.k = static_cast<int>(depth);
-        p.a_batch = depth;
-        p.b_batch = depth * (along_k ? 1 : p.b_row);
-        p.c_batch = add.m * add.n;
-        p.c_row = add.n;
-        if (instance.boxes)
-            one.launch.grid.x =
-                static_cast<unsigned>(launched_blocks(instance, device, instance.blocks(p.m, p.n) * count));
-        else
-            one.launch.grid.z = static_cast<unsigned>(count);
+        part.k = static_cast<int>(depth);
+        part.a_batch = depth;
+        part.b_batch = depth * (transposed_b ? 1 : part.b_row);
+        one.launch.grid.z = static_cast<unsigned>(count);
         made.all.push_back(one);
     };
     add_launch(0, split.count, split.depth);
     if (split.rest > 0) add_launch(split.count, 1, split.rest);
-
-    const bool bytes = size_of(c.type) == 1;
-    add.kernel = KernelLibrary::of(device).kernel("matmul/add_parts",
-                                                  std::string("add_parts<") + cuda_name(add.type) + ", " +
-                                                      (bytes ? "signed char" : cuda_name(c.type)) + ">");
-    constexpr unsigned threads = 256;
-    while (add.groups < 8 && add.groups * 8 < add.parts) add.groups *= 2;
-    // A thread of add_parts adds so many neighbours.
-    const auto pack = static_cast<std::int64_t>(16 / size_of(add.type)), width = add.n % pack == 0 ? pack : 1;
-    const std::int64_t lanes = threads / add.groups * width, blocks = (add.m * add.n + lanes - 1) / lanes;
-    add.launch = {
-        .grid = {static_cast<unsigned>(blocks), 1, 1}, .block = {threads, 1, 1}, .overlapping = true};
-    made.additions = std::move(add);
     return made;
 }
 
@@ -588,26 +565,26 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
         const plan::Instance& instance = *choice.instance;
         // Kernels with boxes also read operands that are stored transposed; some others have a kernel for
         // such a B.
-        const bool boxes = instance.boxes && !instance.planes, whole = choice.split.parts() == 1;
+        const bool boxes = instance.boxes && !instance.planes;
         const bool along_k = reads_along_k(instance, b.array(), factors);
-        bool stored_a = has_columns(a.array(), factors), stored_b = has_columns(b.array(), factors);
+        bool stored_a = has_columns(a.array(), factors),
+             stored_b = along_k || has_columns(b.array(), factors);
         if (!stored_a) put_in_rows(a, factors);
-        if (!stored_b && !along_k) put_in_rows(b, factors);
-        const bool takes_columns = boxes && whole;  // operands that are stored transposed
-        if (stored_a && (!takes_columns || instance.along_k)) put_in_rows(a, factors), stored_a = false;
-        if (stored_b && !takes_columns && !along_k) put_in_rows(b, factors), stored_b = false;
+        if (!stored_b) put_in_rows(b, factors);
+        if (stored_a && (!boxes || instance.along_k)) put_in_rows(a, factors), stored_a = false;
+        if (stored_b && !boxes && !along_k) put_in_rows(b, factors), stored_b = false;
         if (boxes && instance.along_k && !(stored_b && has_map(b.array()) && in_packs(transposed(b.array()))))
             b.take(Copy::columns, factors), stored_b = true;
         if (boxes && !instance.parts)
             for (Prepared* const operand : {&a, &b})
                 if (!has_map(operand->array())) operand->take(Copy::all, factors);
-        if (instance.aligned_a && !(stored_a && boxes) && !in_packs(a.array())) a.take(Copy::packs, factors);
-        if (instance.aligned_b && !(stored_b && boxes) && !along_k && !in_packs(b.array()))
-            b.take(Copy::packs, factors);
+        if (instance.aligned_a && !stored_a && !in_packs(a.array())) a.take(Copy::packs, factors);
+        if (instance.aligned_b && !stored_b && !in_packs(b.array())) b.take(Copy::packs, factors);
         const Array all_a = broadcast(a.array(), c), all_b = broadcast(b.array(), c);
-        launches = !whole  ? split_launches_of(choice, device, all_a, all_b, c, along_k)
+        launches = choice.split.parts() > 1
+                       ? split_launches_of(choice, device, all_a, all_b, c, stored_a, stored_b)
                    : boxes ? box_launches_of(instance, device, all_a, all_b, c, stored_a, stored_b)
-                           : launches_of(instance, device, all_a, all_b, c, along_k);
+                           : launches_of(instance, device, all_a, all_b, c, stored_b);
         launches.turned = chosen.turned;
     }
     launches.copies_of_a = a.steps(), launches.copies_of_b = b.steps();
