@@ -11,6 +11,7 @@
 #include "ops/launch.hpp"
 #include "ops/matmul/additions.hpp"
 #include "ops/matmul/boxes.hpp"
+#include "ops/matmul/choice.hpp"
 #include "ops/matmul/cpu.hpp"
 #include "ops/matmul/operands.hpp"
 #include "ops/matmul/parts.hpp"
@@ -25,7 +26,6 @@ namespace plan = matmul;
 
 constexpr const char* native = "native";
 constexpr int most_matrices = plan::largest_batch;
-constexpr int plan_of_all = 90;  // a compute capability on which every variant runs
 
 struct Idea {
     const char *name, *needs, *does;
@@ -143,133 +143,6 @@ std::vector<Part> parts_of(const Array& a, const Array& b, const Array& c, const
         while (i > 0 && ++index[i - 1] == batch.extent[i - 1]) index[--i] = 0;
         if (i == 0) return parts;
     }
-}
-
-std::string without_number(const std::string& rung) {
-    return rung.substr(rung.find_first_not_of("0123456789_"));
-}
-
-plan::Device device_of(const core::Device& device) {
-    const DeviceProperties& properties = device.properties();
-    plan::Device known;
-    known.capability = 10 * properties.compute_capability_major + properties.compute_capability_minor;
-    // A simulated device runs every variant, however old its model is.
-    if (device.simulated()) known.capability = std::max(known.capability, plan_of_all);
-    known.multiprocessors = std::max(1, properties.multiprocessor_count);
-    known.shared_bytes = static_cast<int>(
-        std::max(properties.shared_memory_per_block, properties.shared_memory_per_block_optin));
-    return known;
-}
-
-// The shape of the transposed product.
-plan::Shape turn(const plan::Shape& shape) { return {shape.n, shape.m, shape.k, shape.batch}; }
-
-plan::Shape shape_of(const Array& c, std::int64_t k) {
-    plan::Shape shape{c.shape[c.dimensions() - 2], c.shape.back(), k, 1};
-    for (std::size_t i = 0; i + 2 < c.dimensions(); ++i) shape.batch *= c.shape[i];
-    return shape;
-}
-
-// The element types of a product: the types that a kernel may take for both factors, the best one first, and
-// the type of the result. Kernels take float8 as it is, or as float16, which holds every float8.
-struct Types {
-    std::vector<Type> factors;
-    Type out;
-
-    Types(Type a, Type b, Type out) : out(out) {
-        if (is_float8(a) && a == b) factors.push_back(a);
-        if (is_float8(a) && is_float8(b) && out == Type::float32) factors.push_back(Type::float16);
-        factors.push_back(out);
-    }
-    bool are_alike() const { return factors.size() == 1; }
-};
-
-// Which operands can a kernel read 16 bytes at a time? The kernels for float8 get copies of the others.
-plan::Packs packs_of(const Array& a, const Array& b, const Types& types) {
-    if (!types.are_alike()) return {};
-    return {will_be_in_packs(a, types.out), will_be_in_packs(b, types.out)};
-}
-
-// The type of the factors, and the kernel that multiplies them. If it is turned, the kernel multiplies B
-// transposed by A transposed, which makes C transposed.
-struct Way {
-    Type factors{};
-    plan::Choice choice;
-    bool turned = false;
-};
-
-// The best instance of a variant, preferably one that reads the operands without a copy.
-Way way_of(const std::string& variant, const plan::Shape& shape, const Types& types, const plan::Packs& packs,
-           const core::Device& device) {
-    const plan::Device on = device_of(device);
-    bool known = false, for_device = true;
-    for (const Type factors : types.factors) {
-        const plan::Instance* best = nullptr;
-        for (const plan::Instance& instance : plan::instances()) {
-            if (without_number(instance.rung) != variant) continue;
-            known = true;
-            if (plan::element(instance.in)->cpp != plan::element(name(factors))->cpp ||
-                plan::element(instance.out)->cpp != plan::element(name(types.out))->cpp)
-                continue;
-            for_device = plan::runs_on(instance, on);
-            if (!for_device) continue;
-            const auto better = [&](const plan::Instance& a, const plan::Instance& b) {
-                const bool copies_a = plan::needs_copies(a, packs), copies_b = plan::needs_copies(b, packs);
-                if (copies_a != copies_b) return copies_b;
-                return a.efficiency > 0 && plan::cost(a, shape, on) < plan::cost(b, shape, on);
-            };
-            if (best == nullptr || better(instance, *best)) best = &instance;
-        }
-        if (best != nullptr) return {factors, {best, {}, {}}};
-    }
-    if (!known) {
-        std::string message = "variant: there is no '" + variant + "'; there are auto";
-        for (const Variant& there : matmul_variants(device)) message += ", " + there.name;
-        throw std::invalid_argument(message);
-    }
-    std::string message = "variant: " + variant + " does not multiply " + name(types.factors.front()) +
-                          (types.are_alike() ? std::string() : std::string(" into ") + name(types.out)) +
-                          " on " + device.name();
-    if (!for_device)
-        message += ", which has compute capability " + std::to_string(on.capability / 10) + "." +
-                   std::to_string(on.capability % 10);
-    throw core::WrongKind(message + ": see matmul.variants(), or pass variant=\"auto\"");
-}
-
-Way choose(const core::Device& device, const Types& types, const plan::Shape& shape,
-           const plan::Packs& packs = {}) {
-    for (const Type factors : types.factors) {
-        const plan::Choice choice =
-            plan::choose(shape, name(factors), name(types.out), device_of(device), packs);
-        if (choice.instance != nullptr) return {factors, choice};
-    }
-    return {types.out, {}};
-}
-
-// Can the instance read a B that is stored transposed?
-bool reads_along_k(const plan::Instance& instance, const Array& b, Type type) {
-    return instance.has_along_k &&
-           (instance.along_k_anywhere ? has_columns_anywhere(b, type) : has_columns_in_packs(b, type));
-}
-
-// The transposed product of C with one column has one row, for which there are faster kernels, if they can
-// read A as it lies.
-Way choose_either(const core::Device& device, const Types& types, const plan::Shape& shape, const Array& a,
-                  const Array& b) {
-    const Way way = choose(device, types, shape, packs_of(a, b, types));
-    if (shape.n != 1 || shape.m == 1 || way.choice.instance == nullptr) return way;
-    const plan::Device on = device_of(device);
-    const plan::Shape turned = turn(shape);
-    const auto seconds = [&](const plan::Choice& choice, const plan::Shape& of) {
-        return plan::seconds(*choice.instance, of, choice.split, on);
-    };
-    Way other = choose(device, types, turned, packs_of(transposed(b), transposed(a), types));
-    if (other.choice.instance == nullptr) return way;
-    const Array rows = transposed(a);
-    const bool as_it_lies = reads_along_k(*other.choice.instance, rows, other.factors) ||
-                            (rows.type == other.factors && has_rows(rows) && in_packs(rows));
-    other.turned = as_it_lies && seconds(other.choice, turned) < seconds(way.choice, shape);
-    return other.turned ? other : way;
 }
 
 // The launches of a product: all but the addresses.
