@@ -246,7 +246,7 @@ inline constexpr TensorCores large_doubles{128, 128, 64, 32, 3, 1, 1.7, 1.11e-6}
     small_doubles{64, 64, 32, 32, 3, 1, 1.2, 0.40e-6},
     deep_small_doubles{64, 64, 32, 32, 8, 1, 1.32, 0.36e-6},
     rows_32_doubles{32, 64, 16, 32, 8, 1, 1.15, 0.21e-6},
-    rows_16_doubles{16, 64, 16, 16, 10, 1, 0.9, 0.14e-6};
+    rows_16_doubles{16, 64, 16, 16, 10, 1, 0.9, 0.20e-6};
 
 inline void add_tensor_cores(std::vector<Instance>& to) {
     struct Kind {

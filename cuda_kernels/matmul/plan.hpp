@@ -157,8 +157,10 @@ inline double seconds(const Instance& i, const Shape& shape, const Device& devic
         slab = slab_seconds(i, shape);
         rounds = std::ceil(blocks / (device.multiprocessors * i.resident));
     }
-    return std::max({cost(i, shape, device) * k / multiplications_per_second(i.in),
-                     rounds * k * size / slab_bytes * slab, memory});
+    const double work = std::max(cost(i, shape, device) * k / multiplications_per_second(i.in),
+                                 rounds * k * size / slab_bytes * slab);
+    // Doubles that come from memory keep the tensor cores waiting now and then, and the other way round.
+    return size == 8 && i.slab_seconds > 0 ? std::hypot(work, memory) : std::max(work, memory);
 }
 
 // The host's time for a product, in calls from Python on a machine with an H200. With a split, the host
@@ -279,7 +281,11 @@ inline Choice choose_split(const Shape& shape, std::string_view type, const Devi
         if (i.rung == "10_wgmma") continue;  // rung 11 has its tiles, and one launch for all parts
         if (i.in != type || i.out != sum_type(type) || !runs_on(i, device)) continue;
         if (i.most_rows > 0 && shape.m > i.most_rows) continue;
-        if (i.boxes && std::min(shape.m, shape.n) < 64) continue;  // not measured: tiles would be half empty
+        // Rung 09 has tiles of 16 rows of doubles, which take 0.88 times as long for two rows on an H200.
+        if (i.few_rows && i.tile_m > 1 && type == "float64" && device.capability >= 80) continue;
+        // Tiles would be half empty: for 8 to 64 rows of bfloat16, boxes took 1.1 to 1.6 times as long as rung
+        // 09 on an H200.
+        if (i.boxes && std::min(shape.m, shape.n) <= 64) continue;
         if (needs_copies(i, packs)) continue;
         const long long blocks = i.blocks(shape.m, shape.n);
         // From half as many blocks as there are multiprocessors, because the parts have to be written and
