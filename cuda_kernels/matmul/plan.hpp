@@ -283,8 +283,8 @@ inline Choice choose_split(const Shape& shape, std::string_view type, const Devi
         if (i.most_rows > 0 && shape.m > i.most_rows) continue;
         // Rung 09 has tiles of 16 rows of doubles, which take 0.88 times as long for two rows on an H200.
         if (i.few_rows && i.tile_m > 1 && type == "float64" && device.capability >= 80) continue;
-        // Tiles would be half empty: for 8 to 64 rows of bfloat16, boxes took 1.1 to 1.6 times as long as rung
-        // 09 on an H200.
+        // Tiles would be half empty: for 8 to 64 rows of bfloat16, boxes took 1.1 to 1.6 times as long as
+        // rung 09 on an H200.
         if (i.boxes && std::min(shape.m, shape.n) <= 64) continue;
         if (needs_copies(i, packs)) continue;
         const long long blocks = i.blocks(shape.m, shape.n);
