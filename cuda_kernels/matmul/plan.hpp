@@ -21,7 +21,8 @@ struct Device {
 };
 
 inline bool runs_on(const Instance& i, const Device& device) {
-    return device.capability >= i.least_capability && device.shared_bytes >= i.shared_bytes &&
+    return device.capability >= i.least_capability &&
+           device.shared_bytes >= i.shared_bytes + i.along_k_bytes &&
            (i.only_capability == 0 || device.capability == i.only_capability);
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import threading
@@ -523,3 +524,34 @@ def test_a_pool_is_destroyed_once_its_frees_are_done(faults, broken, named):
     gate.set()
     stream.synchronize()
     assert faults.calls("mem_pool_destroy") == before + 1
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["func_get_param_info", "graph_node_get_params", "graph_node_set_params", "graph_instantiate", "malloc"],
+)
+@pytest.mark.parametrize("nth", [1, 2])
+def test_an_executable_after_a_failed_one_has_a_workspace_of_its_own(faults, method, nth):
+    with faults.device:
+        s = cs.Stream()
+        given, made = cs.full(1 << 20, 1, np.int32), cs.empty((), np.int32)
+        cs.synchronize()
+        with s.capture() as graph:
+            cs.sum(given, out=made)
+        first = graph.instantiate()
+        faults.fail(method, nth, "cudaErrorUnknown")
+        with contextlib.suppress(cs.CudaError):
+            graph.instantiate()
+        faults.clear()
+
+        second = graph.instantiate()
+
+        for exe in (first, second):
+            made.fill(0)
+            exe.launch()
+            assert made.to_host() == 1 << 20
+        first.close()
+        cs.synchronize()  # the memory of its workspace is free now
+        made.fill(0)
+        second.launch()
+        assert made.to_host() == 1 << 20

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cuscope as cs
+from support import in_threads
 
 
 @pytest.mark.parametrize("name", ["sum", "max", "mean", "argmax"])
@@ -94,6 +95,34 @@ def test_executables_of_a_captured_sum_share_no_workspace(captured_sum):
     assert made.to_host() == 1 << 20
 
 
+def test_an_executable_outlives_one_that_had_the_workspace_before(captured_sum):
+    graph, made, _ = captured_sum
+    one, two = graph.instantiate(), graph.instantiate()
+    one.launch()
+    one.close()
+    cs.synchronize()  # the memory of the first workspace is free now
+    made.fill(0)
+
+    two.launch()
+
+    assert made.to_host() == 1 << 20
+
+
+def test_threads_instantiate_one_captured_sum_at_once(captured_sum):
+    graph, made, _ = captured_sum
+    executables = []
+
+    def instantiate(_):
+        for _ in range(5):
+            executables.append(graph.instantiate())
+
+    assert not in_threads(4, instantiate)
+    for exe in executables:
+        made.fill(0)
+        exe.launch()
+        assert made.to_host() == 1 << 20
+
+
 def test_an_executable_gets_the_workspace_of_one_that_was_closed(captured_sum):
     graph, made, _ = captured_sum
     before = workspaces(graph)
@@ -130,6 +159,34 @@ def test_executables_that_take_over_a_captured_sum_share_no_workspace(captured_s
     assert len(set(seen)) == 2
     for exe in executables:
         exe.launch()
+    assert made.to_host() == 1 << 20
+
+
+def test_two_children_that_take_over_a_captured_sum_share_no_workspace(captured_sum):
+    graph, made, _ = captured_sum
+    parent = cs.Graph()
+    children = [parent.add_child(graph.clone()) for _ in range(2)]
+    exe = parent.instantiate()
+    seen = []
+    for child in children:
+        exe.set_child(child, graph)
+        seen += workspaces(graph)
+    assert len(set(seen)) == 2
+    exe.launch()
+    assert made.to_host() == 1 << 20
+
+
+def test_updates_between_two_executables_need_three_workspaces(captured_sum):
+    graph, made, _ = captured_sum
+    executables = [graph.instantiate() for _ in range(2)]
+    seen = set()
+    for _ in range(20):
+        for exe in executables:
+            assert exe.update(graph)
+            exe.launch()
+            cs.synchronize()
+            seen |= set(workspaces(graph))
+    assert len(seen) <= 4
     assert made.to_host() == 1 << 20
 
 

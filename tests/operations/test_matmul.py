@@ -418,6 +418,21 @@ def test_a_transposed_right_operand_is_read_where_it_lies(device, variant, dtype
     assert [f"{variant}_along_k" in name for name in t.spans["name"][t.spans["kind"] == "kernel"]] == [True]
 
 
+@pytest.mark.parametrize("layout", ["reverse", "broadcast", "columns at odd addresses"])
+def test_transposed_right_operands_in_unusual_layouts_are_right(device, layout):
+    a, b = operand((3, 40, 72), np.float16, 9), operand((3, 50, 73), np.float16, 10)
+    on_b = cs.to_device(b)
+    view, expected = {
+        "reverse": (on_b[::-1, :, :72], b[::-1, :, :72]),
+        "broadcast": (on_b[:1, :, :72], b[:1, :, :72]),
+        "columns at odd addresses": (on_b[:, :, 1:], b[:, :, 1:]),
+    }[layout]
+
+    result = cs.matmul(cs.to_device(a), view.transpose(0, 2, 1), variant="tensor_cores")
+
+    check(result.to_host(), a, expected.swapaxes(1, 2))
+
+
 def test_each_variant_launches_its_own_kernel_again(device):
     """The second call of a variant with the same shapes takes the plan of the first one."""
     a, b = operand((40, 50), np.float32, 1), operand((50, 30), np.float32, 2)

@@ -200,6 +200,7 @@ def test_parts_of_k_are_multiplied_by_boxes(device, stored_a, stored_b, tile, cl
     assert np.array_equal(c.to_host(), expected)
 
 
+@pytest.mark.gpu_only("a simulated device multiplies natively, whatever the layout")
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int32])
 @pytest.mark.parametrize("shape", [(3, 520, 4096), (1, 300, 8200), (40, 64, 9001), (700, 1, 3000)])
 @pytest.mark.parametrize("stored", ["rows", "columns", "a slice of rows", "a slice of columns"])
@@ -228,6 +229,26 @@ def test_few_rows_and_single_columns_are_right_for_every_layout(device, dtype, s
     expected = (exact_a.astype(np.float64) @ exact_b).astype(dtype)
     assert np.array_equal(result.to_host(), expected)
     assert np.array_equal(again.to_host(), expected)
+
+
+@pytest.mark.parametrize("stored", ["rows", "columns"])
+def test_a_batch_of_products_with_one_column_is_right(device, stored):
+    exact_a, a = small_integers((2, 3, 600, 4096), np.float32, 13)
+    exact_b, b = small_integers((3, 4096, 1), np.float32, 14)
+    on_a = cs.to_device(a if stored == "rows" else a.swapaxes(2, 3).copy())
+    if stored == "columns":
+        on_a = on_a.transpose(0, 1, 3, 2)
+
+    result = cs.matmul(on_a, cs.to_device(b))
+
+    assert np.array_equal(result.to_host(), (exact_a @ exact_b).astype(np.float32))
+
+
+def test_explain_says_that_a_product_with_one_column_is_transposed(device):
+    matrix, vector = cs.empty((8192, 8192)), cs.empty((8192, 1))
+
+    assert "C transposed is computed" in cs.matmul.explain(matrix, vector)
+    assert "C transposed is computed" not in cs.matmul.explain(matrix, cs.empty((8192, 2)))
 
 
 def test_a_split_product_has_the_same_bits_in_every_run(device):

@@ -81,11 +81,6 @@ void Keepers::keep_workspace(const std::shared_ptr<DeviceMemory>& memory) {
     if (std::ranges::find(workspaces_, memory) == workspaces_.end()) workspaces_.push_back(memory);
 }
 
-void Keepers::drop_workspaces(std::span<const std::shared_ptr<DeviceMemory>> memories) {
-    std::erase_if(workspaces_,
-                  [&](const auto& one) { return std::ranges::find(memories, one) != memories.end(); });
-}
-
 RelaxedCapture::RelaxedCapture(Device& device) : runtime_(device.runtime()) {
     // A capture would be invalidated by a refused call, so the mode is relaxed.
     const Status status = runtime_.thread_exchange_stream_capture_mode(&mode_);

@@ -35,7 +35,7 @@ class Keepers {
     void keep(const Keepers& others);
     // Memory in which the blocks of a reduction exchange values, so that only one executable may use it.
     void keep_workspace(const std::shared_ptr<DeviceMemory>& memory);
-    void drop_workspaces(std::span<const std::shared_ptr<DeviceMemory>> memories);
+    void drop_workspace(const std::shared_ptr<DeviceMemory>& memory) { std::erase(workspaces_, memory); }
     // Never keeps this object, which is the owner of the Keepers.
     void ignore(const void* thing) { first(thing); }
 

@@ -122,7 +122,7 @@ GraphExec::Update GraphExec::update(Graph& graph) {
     }
     const DeviceScope scope(*device_);
     const auto registered = graph.check_registrations();
-    const Keepers kept = graph.keepers_of_copy(this);
+    const Graph::Copying copying = graph.begin_copy(this);
     GraphExecUpdateInfo info;
     const Status status = device_->runtime().graph_exec_update(handle_, graph.handle(), &info);
     if (status == Status::graph_exec_update_failure) {
@@ -130,8 +130,16 @@ GraphExec::Update GraphExec::update(Graph& graph) {
         return {info.result, graph.node(info.error_node), graph.node(info.error_from_node)};
     }
     device_->check(status, "cudaGraphExecUpdate");
-    // Objects of the old graph are kept too, because earlier launches may still be running.
-    keep(kept);
+    // Earlier launches may still use objects of the old graph.
+    auto now = std::make_shared<Keepers>(copying.keepers);
+    now->ignore(this);
+    {
+        const std::lock_guard lock(mutex_);
+        std::swap(keepers_, now);
+        forget_told();
+    }
+    release_after_uses(device_, generation_, "cudaGraphExecUpdate", uses_.list(),
+                       [old = std::move(now)](Runtime&) { return Status::success; });
     return {};
 }
 
@@ -143,9 +151,9 @@ bool GraphExec::keeps(const std::shared_ptr<DeviceMemory>& workspace) {
 void GraphExec::set_child(const GraphNode& node, Graph& child) {
     check_usable();
     child.check_usable();
-    const Keepers kept = child.keepers_of_copy(this);
+    const Graph::Copying copying = child.begin_copy();
     set_parameters(node, ChildGraphNodeParameters{child.handle()}, "cudaGraphExecChildGraphNodeSetParams");
-    keep(kept);
+    keep(copying.keepers);
 }
 
 void GraphExec::set_parameters(const GraphNode& node, GraphNodeParameters parameters, const char* call) {

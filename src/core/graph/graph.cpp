@@ -28,8 +28,9 @@ GraphNodeParameters GraphNode::parameters() const {
     graph_->device().check(graph_->device().runtime().graph_node_get_params(handle_, &parameters),
                            "cudaGraphNodeGetParams");
     if (auto* const conditional = std::get_if<ConditionalNodeParameters>(&parameters)) {
-        const std::lock_guard lock(graph_->mutex_);
-        if (const auto found = graph_->conditionals_.find(handle_); found != graph_->conditionals_.end())
+        Graph& root = graph_->root();
+        const std::lock_guard lock(root.mutex_);
+        if (const auto found = root.conditionals_.find(handle_); found != root.conditionals_.end())
             *conditional = found->second;
     }
     return parameters;
@@ -108,9 +109,13 @@ void GraphNode::destroy() {
     check_usable();
     graph_->device().check(graph_->device().runtime().graph_destroy_node(handle_), "cudaGraphDestroyNode");
     destroyed_ = true;
-    const std::lock_guard lock(graph_->mutex_);
-    graph_->nodes_.erase(handle_);
-    graph_->conditionals_.erase(handle_);
+    {
+        const std::lock_guard lock(graph_->mutex_);
+        graph_->nodes_.erase(handle_);
+    }
+    Graph& root = graph_->root();
+    const std::lock_guard lock(root.mutex_);
+    root.conditionals_.erase(handle_);
 }
 
 // ---- graphs
@@ -204,8 +209,8 @@ GraphNodePtr Graph::add(GraphNodeParameters parameters, const GraphNodes& after,
 }
 
 void Graph::set_conditional(GraphNodeHandle node, const ConditionalNodeParameters& parameters) {
-    const std::lock_guard lock(mutex_);
-    conditionals_[node] = parameters;
+    const std::lock_guard lock(root().mutex_);
+    root().conditionals_[node] = parameters;
 }
 
 GraphNodeParameters kernel_parameters(const Kernel& kernel, const LaunchConfig& config, void** arguments,
@@ -263,10 +268,10 @@ GraphNodePtr Graph::add_child(Graph& child, const GraphNodes& after) {
         throw std::invalid_argument("the child graph is on " + child.device_->name() + ", the graph on " +
                                     device_->name());
     }
-    const Keepers kept = child.keepers_of_copy();
+    const Copying copying = child.begin_copy();
     const GraphNodePtr made =
         add(ChildGraphNodeParameters{child.handle_}, after, "cudaGraphAddChildGraphNode");
-    keep(kept);
+    keep(copying.keepers);
     return made;
 }
 
@@ -378,11 +383,11 @@ void Graph::disconnect(const GraphNode& from, const GraphNode& to, const GraphEd
 std::shared_ptr<Graph> Graph::clone() {
     check_usable();
     const DeviceScope scope(*device_);
-    const Keepers kept = keepers_of_copy();
+    const Copying copying = begin_copy();
     GraphHandle handle = nullptr;
     device_->check(device_->runtime().graph_clone(&handle, handle_), "cudaGraphClone");
     auto made = std::make_shared<Graph>(device_, handle);
-    made->keep(kept);
+    made->keep(copying.keepers);
     return made;
 }
 
@@ -472,7 +477,7 @@ std::shared_ptr<GraphExec> Graph::instantiate(unsigned long long flags, const St
         }
     }
     const RelaxedCapture relaxed(*device_);
-    const Keepers kept = keepers_of_copy();
+    std::optional<Copying> copying(begin_copy());
     GraphExecHandle handle = nullptr;
     GraphInstantiateParameters parameters;
     parameters.flags = flags | (upload ? flags::graph_upload : 0);
@@ -495,7 +500,8 @@ std::shared_ptr<GraphExec> Graph::instantiate(unsigned long long flags, const St
         std::erase_if(executables_, [](const auto& one) { return one.expired(); });
         executables_.push_back(executable);
     }
-    auto made = std::make_shared<GraphExec>(device_, std::move(executable), kept);
+    auto made = std::make_shared<GraphExec>(device_, std::move(executable), std::move(copying->keepers));
+    copying.reset();
     if (upload) made->used_in(upload);
     return made;
 }

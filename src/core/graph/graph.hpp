@@ -96,10 +96,15 @@ class Graph : public std::enable_shared_from_this<Graph> {
         keepers_.keep(thing);
     }
     Keepers keepers() const;
-    // What a copy of the nodes is to keep: another graph, a new executable, or the executable `updated`,
-    // which takes over their parameters. If another copy uses the workspaces of this graph's reductions, this
-    // graph gets new ones first, so that the copies may run at once.
-    Keepers keepers_of_copy(GraphExec* updated = nullptr);
+    // To be held while the nodes are copied, until the copy keeps `keepers`. The copy is another graph, a new
+    // executable, or the executable `updated`, all of whose nodes take over the parameters. If another copy
+    // uses the workspaces of this graph's reductions, this graph gets new ones first, so that the copies may
+    // run at once.
+    struct Copying {
+        std::unique_lock<std::mutex> alone;
+        Keepers keepers;
+    };
+    Copying begin_copy(GraphExec* updated = nullptr);
 
     // Adds a node behind the nodes of `after`, all of them of this graph. The caller calls keep() for the
     // things that the node uses.
@@ -141,12 +146,12 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   private:
     friend class GraphNode;
+    Graph& root() { return parent_ ? parent_->root() : *this; }
     GraphNodePtr node(GraphNodeHandle handle, GraphNodeType type);
     void set_conditional(GraphNodeHandle node, const ConditionalNodeParameters& parameters);
     bool leads_to(const GraphNode& from, const GraphNode& to);
     std::string why_not(const GraphInstantiateParameters& parameters);
     bool destroy_dropped();  // executables; true if there were any
-    void move_workspaces(const std::map<const void*, void*>& moved);
 
     DevicePtr device_;
     unique_handle<GraphTraits> owned_;  // empty: a part of the parent
@@ -154,9 +159,11 @@ class Graph : public std::enable_shared_from_this<Graph> {
     GraphHandle handle_;
     unsigned generation_;
     std::atomic<bool> failed_{false};
+    std::mutex copying_;        // held by Copying
     mutable std::mutex mutex_;  // of everything below
     Keepers keepers_;
     std::map<GraphNodeHandle, std::weak_ptr<GraphNode>> nodes_;
+    // Of this graph and of all graphs within it, because a Graph of a body is made whenever one is asked for.
     std::map<GraphNodeHandle, ConditionalNodeParameters> conditionals_;
     std::vector<std::weak_ptr<ExecutableHandle>> executables_;
 };
@@ -197,12 +204,15 @@ class GraphExec final : public Memory {
     void keep(const Thing& thing) {
         const std::lock_guard lock(mutex_);
         keepers_->keep(thing);
-        ++kept_;
-        told_.store(0, std::memory_order_release);
+        forget_told();
     }
 
   private:
     void check_stream(const Stream& stream) const;
+    void forget_told() {
+        ++kept_;
+        told_.store(0, std::memory_order_release);
+    }
 
     DevicePtr device_;
     std::shared_ptr<ExecutableHandle> executable_;
@@ -212,7 +222,7 @@ class GraphExec final : public Memory {
     std::atomic<unsigned long long> told_{0};  // the serial of the last stream for which used_in() was done
     std::mutex mutex_;                         // of the members below
     std::shared_ptr<Keepers> keepers_;
-    unsigned kept_ = 0;     // how often keep() was called
+    unsigned kept_ = 0;     // how often the keepers changed
     bool telling_ = false;  // used_in() is under way; under a lock of all executables
 };
 

@@ -2,75 +2,112 @@
 // graph that run at once need one each: copies of its nodes in executables, in clones, and in child graphs.
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "core/graph/graph.hpp"
 
 namespace cuscope::core {
 namespace {
 
-// The arguments of a kernel node with some pointers replaced, also pointers within a struct.
-class MovedArguments {
+using Moved = std::map<const void*, void*>;  // old addresses, and new ones
+
+// A copy of a kernel node's arguments.
+class NodeArguments {
   public:
-    MovedArguments(Runtime& runtime, const KernelNodeParameters& node,
-                   const std::map<const void*, void*>& moved) {
-        if (node.arguments == nullptr) return;
+    NodeArguments(Device& device, const KernelNodeParameters& node) {
         std::size_t offset = 0, bytes = 0;
-        for (std::size_t i = 0;
-             runtime.func_get_param_info(node.kernel, i, &offset, &bytes) == Status::success; ++i) {
+        for (std::size_t i = 0;; ++i) {
+            const Status status = device.runtime().func_get_param_info(node.kernel, i, &offset, &bytes);
+            if (status == Status::invalid_value) break;  // the kernel has no such parameter
+            device.check(status, "cudaFuncGetParamInfo");
             const auto* const from = static_cast<const std::byte*>(node.arguments[i]);
             values_.emplace_back(from, from + bytes);
         }
-        runtime.get_last_error();  // the number of a parameter that the kernel does not have
-        for (auto& value : values_) {
-            for (std::size_t at = 0; at + sizeof(void*) <= value.size(); at += sizeof(void*))
-                replace(value.data() + at, moved);
-            pointers_.push_back(value.data());
-        }
+        device.runtime().get_last_error();
     }
-    bool differ() const { return differ_; }
-    void** pointers() { return pointers_.data(); }
+
+    // Replaces addresses, also within a struct. Returns the old ones.
+    std::set<const void*> replace(const Moved& moved) {
+        std::set<const void*> found;
+        for (auto& value : values_) {
+            for (std::size_t at = 0; at + sizeof(void*) <= value.size(); at += sizeof(void*)) {
+                const void* address = nullptr;
+                std::memcpy(&address, value.data() + at, sizeof(address));
+                const auto known = moved.find(address);
+                if (known == moved.end()) continue;
+                std::memcpy(value.data() + at, &known->second, sizeof(address));
+                found.insert(address);
+            }
+        }
+        return found;
+    }
+
+    std::vector<void*> pointers() {
+        std::vector<void*> pointers;
+        for (auto& value : values_) pointers.push_back(value.data());
+        return pointers;
+    }
 
   private:
-    void replace(std::byte* word, const std::map<const void*, void*>& moved) {
-        const void* pointer = nullptr;
-        std::memcpy(&pointer, word, sizeof(pointer));
-        const auto found = moved.find(pointer);
-        if (found == moved.end()) return;
-        std::memcpy(word, &found->second, sizeof(pointer));
-        differ_ = true;
-    }
-
     std::vector<std::vector<std::byte>> values_;
-    std::vector<void*> pointers_;
-    bool differ_ = false;
 };
 
-}  // namespace
+// A node that names a workspace, with its parameters as they are and as they will be.
+struct Change {
+    GraphNodePtr node;
+    GraphNodeParameters parameters;
+    std::shared_ptr<NodeArguments> before, after;  // null: a memset
+    const void *old_pointer = nullptr, *new_pointer = nullptr;
 
-void Graph::move_workspaces(const std::map<const void*, void*>& moved) {
-    Runtime& runtime = device_->runtime();
-    for (const GraphNodePtr& node : nodes()) {
-        for (const auto& body : node->bodies()) body->move_workspaces(moved);
-        GraphNodeParameters parameters = node->parameters();
+    Status set(Runtime& runtime, bool back) {
+        std::vector<void*> arguments;
         if (auto* const kernel = std::get_if<KernelNodeParameters>(&parameters)) {
-            MovedArguments arguments(runtime, *kernel, moved);
-            if (!arguments.differ()) continue;
-            kernel->arguments = arguments.pointers();
-            device_->check(runtime.graph_node_set_params(node->handle(), &parameters),
-                           "cudaGraphKernelNodeSetParams");
-        } else if (auto* const memset = std::get_if<MemsetNodeParameters>(&parameters)) {
-            const auto found = moved.find(memset->pointer);
-            if (found == moved.end()) continue;
-            memset->pointer = found->second;
-            device_->check(runtime.graph_node_set_params(node->handle(), &parameters),
-                           "cudaGraphMemsetNodeSetParams");
+            arguments = (back ? before : after)->pointers();
+            kernel->arguments = arguments.data();
+        } else {
+            std::get<MemsetNodeParameters>(parameters).pointer =
+                const_cast<void*>(back ? old_pointer : new_pointer);
+        }
+        return runtime.graph_node_set_params(node->handle(), &parameters);
+    }
+};
+
+// The changes in the graph and in all graphs within it, and the addresses that kernels name.
+void collect(Graph& graph, const Moved& moved, std::vector<Change>* changes, std::set<const void*>* found) {
+    for (const GraphNodePtr& node : graph.nodes()) {
+        for (const auto& body : node->bodies()) collect(*body, moved, changes, found);
+        const GraphNodeParameters parameters = node->parameters();
+        if (const auto* const kernel = std::get_if<KernelNodeParameters>(&parameters)) {
+            const NodeArguments before(graph.device(), *kernel);
+            auto after = std::make_shared<NodeArguments>(before);
+            const std::set<const void*> named = after->replace(moved);
+            if (named.empty()) continue;
+            found->insert(named.begin(), named.end());
+            changes->push_back({node, parameters, std::make_shared<NodeArguments>(before), after});
+        } else if (const auto* const memset = std::get_if<MemsetNodeParameters>(&parameters)) {
+            const auto known = moved.find(memset->pointer);
+            if (known != moved.end())
+                changes->push_back({node, parameters, nullptr, nullptr, known->first, known->second});
         }
     }
 }
 
-Keepers Graph::keepers_of_copy(GraphExec* updated) {
-    if (parent_) return parent_->keepers_of_copy(updated);
-    std::vector<std::shared_ptr<DeviceMemory>> shared;
+// Makes all changes or none.
+void make(Device& device, std::vector<Change>& changes) {
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        const Status status = changes[i].set(device.runtime(), false);
+        if (status == Status::success) continue;
+        while (i-- > 0) changes[i].set(device.runtime(), true);
+        device.check(status, "cudaGraphNodeSetParams");
+    }
+}
+
+}  // namespace
+
+Graph::Copying Graph::begin_copy(GraphExec* updated) {
+    if (parent_) return parent_->begin_copy(updated);
+    Copying copying{std::unique_lock(copying_), {}};
+    std::vector<std::shared_ptr<DeviceMemory>> shared, made;
     {
         const std::lock_guard lock(mutex_);
         for (const auto& memory : keepers_.workspaces()) {
@@ -80,18 +117,28 @@ Keepers Graph::keepers_of_copy(GraphExec* updated) {
     }
     if (!shared.empty()) {
         const DeviceScope scope(*device_);
-        std::map<const void*, void*> moved;
+        Moved moved;
         for (const auto& memory : shared) {
-            const auto made = DeviceMemory::allocate_plain(device_, memory->bytes());
-            moved[memory->pointer()] = made->pointer();
-            const std::lock_guard lock(mutex_);
-            keepers_.keep_workspace(made);
+            made.push_back(DeviceMemory::allocate_plain(device_, memory->bytes()));
+            moved[memory->pointer()] = made.back()->pointer();
         }
-        move_workspaces(moved);
+        std::vector<Change> changes;
+        std::set<const void*> found;
+        collect(*this, moved, &changes, &found);
+        // The runtime does not tell the bodies of every conditional node. A workspace of such a body stays.
+        std::erase_if(changes, [&](const Change& change) {
+            return change.old_pointer != nullptr && !found.contains(change.old_pointer);
+        });
+        make(*device_, changes);
         const std::lock_guard lock(mutex_);
-        keepers_.drop_workspaces(shared);
+        for (std::size_t i = 0; i < shared.size(); ++i) {
+            if (!found.contains(shared[i]->pointer())) continue;
+            keepers_.drop_workspace(shared[i]);
+            keepers_.keep_workspace(made[i]);
+        }
     }
-    return keepers();
+    copying.keepers = keepers();
+    return copying;
 }
 
 }  // namespace cuscope::core

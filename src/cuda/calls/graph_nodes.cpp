@@ -72,15 +72,16 @@ cudaError_t get(Node node, KernelNodeParameters& kernel) {
 }
 cudaError_t set(Node node, const KernelNodeParameters& given) {
     CUDA_KERNEL_NODE_PARAMS_v2 known{};
-    // get() may have told the kernel as the driver's CUfunction, which the library does not know.
-    if (driver_call(kernel_node_get_params, node, &known) == Status::success &&
-        kernel_of(known) == given.kernel) {
+    const auto set_params = kernel_node_set_params.get();
+    // get() may have returned the driver's CUfunction, which the library does not know.
+    if (set_params != nullptr && driver_call(kernel_node_get_params, node, &known) == Status::success &&
+        known.func != nullptr && kernel_of(known) == given.kernel) {
         known.gridDimX = given.grid.x, known.gridDimY = given.grid.y, known.gridDimZ = given.grid.z;
         known.blockDimX = given.block.x, known.blockDimY = given.block.y, known.blockDimZ = given.block.z;
         known.sharedMemBytes = static_cast<unsigned>(given.dynamic_shared_bytes);
         known.kernelParams = given.arguments;
         known.extra = nullptr;
-        if (driver_call(kernel_node_set_params, node, &known) == Status::success) return cudaSuccess;
+        return static_cast<cudaError_t>(set_params(node, &known));  // they have the same numbers
     }
     const cudaKernelNodeParams real = real_of(given);
     return cudaGraphKernelNodeSetParams(node, &real);

@@ -44,7 +44,8 @@ plan::Shape shape_of(const Array& c, std::int64_t k) {
 
 plan::Packs packs_of(const Array& a, const Array& b, const Types& types) {
     if (!types.are_alike()) return {};
-    return {will_be_in_packs(a, types.out), will_be_in_packs(b, types.out)};
+    return {will_be_in_packs(a, types.out),
+            will_be_in_packs(b, types.out) || has_columns_in_packs(b, types.out)};
 }
 
 Way way_of(const std::string& variant, const plan::Shape& shape, const Types& types, const plan::Packs& packs,
@@ -99,22 +100,41 @@ bool reads_along_k(const plan::Instance& instance, const Array& b, Type type) {
            (instance.along_k_anywhere ? has_columns_anywhere(b, type) : has_columns_in_packs(b, type));
 }
 
-Way choose_either(const core::Device& device, const Types& types, const plan::Shape& shape, const Array& a,
-                  const Array& b) {
-    const Way way = choose(device, types, shape, packs_of(a, b, types));
-    if (shape.n != 1 || shape.m == 1 || way.choice.instance == nullptr) return way;
+namespace {
+
+// The transposed product, if it is faster.
+Way faster(const core::Device& device, const plan::Shape& shape, const Way& way, const Way& turned) {
+    if (way.choice.instance == nullptr || turned.choice.instance == nullptr) return way;
     const plan::Device on = device_of(device);
-    const plan::Shape turned = turn(shape);
     const auto seconds = [&](const plan::Choice& choice, const plan::Shape& of) {
         return plan::seconds(*choice.instance, of, choice.split, on);
     };
-    Way other = choose(device, types, turned, packs_of(transposed(b), transposed(a), types));
-    if (other.choice.instance == nullptr) return way;
-    const Array rows = transposed(a);
-    const bool as_it_lies = reads_along_k(*other.choice.instance, rows, other.factors) ||
-                            (rows.type == other.factors && has_rows(rows) && in_packs(rows));
-    other.turned = as_it_lies && seconds(other.choice, turned) < seconds(way.choice, shape);
-    return other.turned ? other : way;
+    if (seconds(turned.choice, turn(shape)) >= seconds(way.choice, shape)) return way;
+    Way made = turned;
+    made.turned = true;
+    made.choice.reason = "C has one column, so C transposed is computed. " + made.choice.reason;
+    return made;
+}
+
+bool is_column(const plan::Shape& shape) { return shape.n == 1 && shape.m > 1; }
+
+}  // namespace
+
+Way choose_either(const core::Device& device, const Types& types, const plan::Shape& shape, const Array& a,
+                  const Array& b) {
+    const Way way = choose(device, types, shape, packs_of(a, b, types));
+    if (!is_column(shape)) return way;
+    const Array right = transposed(a);  // of the transposed product
+    const Way turned = choose(device, types, turn(shape), packs_of(transposed(b), right, types));
+    if (turned.choice.instance == nullptr) return way;
+    const bool as_it_lies = reads_along_k(*turned.choice.instance, right, turned.factors) ||
+                            (right.type == turned.factors && has_rows(right) && in_packs(right));
+    return as_it_lies ? faster(device, shape, way, turned) : way;
+}
+
+Way choose_in_rows(const core::Device& device, const Types& types, const plan::Shape& shape) {
+    const Way way = choose(device, types, shape);
+    return is_column(shape) ? faster(device, shape, way, choose(device, types, turn(shape))) : way;
 }
 
 }  // namespace cuscope::ops

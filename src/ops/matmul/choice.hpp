@@ -52,6 +52,8 @@ Way choose(const core::Device& device, const Types& types, const matmul::Shape& 
 // faster kernels, if they can read A as it lies.
 Way choose_either(const core::Device& device, const Types& types, const matmul::Shape& shape, const Array& a,
                   const Array& b);
+// The same for operands in rows that can be read 16 bytes at a time.
+Way choose_in_rows(const core::Device& device, const Types& types, const matmul::Shape& shape);
 // Can the instance read a B that is stored transposed?
 bool reads_along_k(const matmul::Instance& instance, const Array& b, Type type);
 

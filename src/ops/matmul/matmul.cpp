@@ -211,6 +211,12 @@ struct Launches {
     }
 };
 
+// Nanoseconds of the product; -1 if unknown.
+std::int64_t predict(const core::Device& device, const Way& way, const plan::Shape& shape) {
+    if (way.choice.instance == nullptr) return -1;
+    return predict_matmul(device, way.choice, way.turned ? turn(shape) : shape);
+}
+
 // `types`, `left` and `right`: of the product on a GPU, which gives the time.
 Launches native_launches(core::Device& device, const Array& a, const Array& b, const Array& c,
                          const Types& types, const Array& left, const Array& right) {
@@ -220,10 +226,7 @@ Launches native_launches(core::Device& device, const Array& a, const Array& b, c
         // The time of the kernel that "auto" takes on a GPU.
         const plan::Shape shape{p.m, p.n, p.k, part.count};
         const Way way = choose_either(device, types, shape, left, right);
-        const std::int64_t duration =
-            way.choice.instance == nullptr
-                ? -1
-                : predict_matmul(device, way.choice, way.turned ? turn(shape) : shape);
+        const std::int64_t duration = predict(device, way, shape);
         const unsigned blocks = made.native_product.blocks(p, part.count);
         const auto operations = static_cast<double>(p.m) * p.n * p.k * part.count;
         made.all.push_back({part,
@@ -472,8 +475,7 @@ Choice explain_matmul(const core::Device& device, const Operand& a, const Operan
     const Way way = choose_either(device, types, shape, a.array(), b.array());
     const Choice kernel{without_number(way.choice.instance->rung), way.choice.reason};
     if (!device.simulated()) return kernel;
-    return {native,
-            simulated_reason(kernel, predict_matmul(device, way.choice, way.turned ? turn(shape) : shape))};
+    return {native, simulated_reason(kernel, predict(device, way, shape))};
 }
 
 std::int64_t predict_matmul(const core::Device& device, const std::string& variant, Type type, std::int64_t m,
@@ -482,8 +484,7 @@ std::int64_t predict_matmul(const core::Device& device, const std::string& varia
     const Types types(type, type, type);
     if (variant == "auto" || variant == native) {
         // The kernel that "auto" takes on a GPU.
-        const plan::Choice choice = choose(device, types, shape).choice;
-        return choice.instance == nullptr ? -1 : predict_matmul(device, choice, shape);
+        return predict(device, choose_in_rows(device, types, shape), shape);
     }
     return predict_matmul(device, *way_of(variant, shape, types, {}, device).choice.instance, shape);
 }
