@@ -7,9 +7,9 @@
 // Where registers allow, sums are made in parts of 32 steps of k, and the parts are added up. The rounding
 // errors are then a fraction of the errors of one long sum.
 //
-// `warp_tiles` needs, if Width > 1: B at a multiple of 16 bytes, rows of B a multiple of 16 bytes apart, and its
-// last row readable up to such a multiple. `warp_tiles_along_k` takes a B that is stored transposed, at any
-// address.
+// `warp_tiles` needs, if Width > 1: B at a multiple of 16 bytes, rows of B a multiple of 16 bytes apart, and
+// its last row readable up to such a multiple. `warp_tiles_along_k` takes a B that is stored transposed, at
+// any address.
 #include "arithmetic.cuh"
 #include "async_copy.cuh"
 #include "problem.cuh"

@@ -146,7 +146,6 @@ INSTANCE(__nv_bfloat16, float, 16, 64, 16, 16, 10)
 INSTANCE(__nv_bfloat16, float, 32, 64, 16, 32, 8)
 INSTANCE(__nv_bfloat16, float, 64, 64, 32, 32, 8)
 INSTANCE(double, double, 16, 64, 16, 16, 10)
-INSTANCE(double, double, 32, 64, 16, 32, 8)
 INSTANCE(double, double, 64, 128, 32, 32, 6)
 INSTANCE(double, double, 64, 64, 32, 32, 8)
 #endif

@@ -242,11 +242,10 @@ inline constexpr TensorCores rows_16{16, 64, 16, 16, 10, 2, 0.30, 0.18e-6},
 // `resident` is 1. Most shapes leave no room for a second block, because blocks of the next launch would find
 // places unevenly. The times of slabs are those of a block alone on an H200.
 inline constexpr TensorCores large_doubles{128, 128, 64, 32, 3, 1, 1.7, 1.11e-6},
-    medium_doubles{64, 128, 64, 32, 3, 1, 1.5, 0.65e-6}, deep_doubles{64, 128, 32, 32, 6, 1, 1.53, 0.62e-6},
+    medium_doubles{64, 128, 64, 32, 3, 1, 1.5, 0.65e-6}, deep_doubles{64, 128, 32, 32, 6, 1, 1.6, 0.62e-6},
     small_doubles{64, 64, 32, 32, 3, 1, 1.2, 0.40e-6},
-    deep_small_doubles{64, 64, 32, 32, 8, 1, 1.32, 0.36e-6},
-    rows_32_doubles{32, 64, 16, 32, 8, 1, 1.15, 0.21e-6},
-    rows_16_doubles{16, 64, 16, 16, 10, 1, 0.9, 0.20e-6};
+    deep_small_doubles{64, 64, 32, 32, 8, 1, 1.32, 0.40e-6},
+    rows_16_doubles{16, 64, 16, 16, 10, 1, 0.9, 0.15e-6};
 
 inline void add_tensor_cores(std::vector<Instance>& to) {
     struct Kind {
@@ -261,8 +260,7 @@ inline void add_tensor_cores(std::vector<Instance>& to) {
         {"float32", "float32", {medium, small}},
         {"float64",
          "float64",
-         {large_doubles, medium_doubles, small_doubles, deep_doubles, deep_small_doubles, rows_32_doubles,
-          rows_16_doubles}},
+         {large_doubles, medium_doubles, small_doubles, deep_doubles, deep_small_doubles, rows_16_doubles}},
         {"int8", "int32", {large, medium, small_bytes}},
         {"int8", "int8", {large, medium, small_bytes}}};
     for (const Kind& kind : kinds)

@@ -11,14 +11,25 @@ namespace {
 
 using Moved = std::map<const void*, void*>;  // old addresses, and new ones
 
-// A copy of a kernel node's arguments.
+// Not every driver tells the parameters of a kernel that a graph node names, or lets them be changed.
+bool is_not_offered(Status status) {
+    return status == Status::invalid_device_function || status == Status::invalid_resource_handle ||
+           status == Status::not_supported || status == Status::call_requires_newer_driver;
+}
+
+// A copy of a kernel node's arguments; none if the kernel has none or the driver does not tell them.
 class NodeArguments {
   public:
     NodeArguments(Device& device, const KernelNodeParameters& node) {
+        if (node.arguments == nullptr) return;
         std::size_t offset = 0, bytes = 0;
         for (std::size_t i = 0;; ++i) {
             const Status status = device.runtime().func_get_param_info(node.kernel, i, &offset, &bytes);
             if (status == Status::invalid_value) break;  // the kernel has no such parameter
+            if (is_not_offered(status)) {
+                values_.clear();
+                break;
+            }
             device.check(status, "cudaFuncGetParamInfo");
             const auto* const from = static_cast<const std::byte*>(node.arguments[i]);
             values_.emplace_back(from, from + bytes);
@@ -92,14 +103,17 @@ void collect(Graph& graph, const Moved& moved, std::vector<Change>* changes, std
     }
 }
 
-// Makes all changes or none.
-void make(Device& device, std::vector<Change>& changes) {
+// Makes all changes or none. False: none, because the driver offers no such change.
+bool make(Device& device, std::vector<Change>& changes) {
     for (std::size_t i = 0; i < changes.size(); ++i) {
         const Status status = changes[i].set(device.runtime(), false);
         if (status == Status::success) continue;
         while (i-- > 0) changes[i].set(device.runtime(), true);
-        device.check(status, "cudaGraphNodeSetParams");
+        if (!is_not_offered(status)) device.check(status, "cudaGraphNodeSetParams");
+        device.runtime().get_last_error();
+        return false;
     }
+    return true;
 }
 
 }  // namespace
@@ -129,9 +143,9 @@ Graph::Copying Graph::begin_copy(GraphExec* updated) {
         std::erase_if(changes, [&](const Change& change) {
             return change.old_pointer != nullptr && !found.contains(change.old_pointer);
         });
-        make(*device_, changes);
+        const bool made_all = make(*device_, changes);
         const std::lock_guard lock(mutex_);
-        for (std::size_t i = 0; i < shared.size(); ++i) {
+        for (std::size_t i = 0; made_all && i < shared.size(); ++i) {
             if (!found.contains(shared[i]->pointer())) continue;
             keepers_.drop_workspace(shared[i]);
             keepers_.keep_workspace(made[i]);

@@ -115,12 +115,14 @@ Status CudaRuntime::func_get_param_info(KernelHandle kernel, std::size_t index, 
     clear(size);
     const Status status = make([&] { return cudaFuncGetParamInfo(function(kernel), index, offset, size); });
     // A graph node may give its kernel as the driver's CUfunction.
-    if (status != Status::invalid_device_function || offset == nullptr || kernel == nullptr) return status;
-    if (driver_call(function_get_param_info, reinterpret_cast<CUfunction>(native(kernel)), index, offset,
-                    size) != Status::success)
-        return status;
+    const bool unknown =
+        status == Status::invalid_device_function || status == Status::invalid_resource_handle;
+    const auto ask = function_get_param_info.get();
+    if (!unknown || offset == nullptr || kernel == nullptr || ask == nullptr) return status;
+    const CUresult result = ask(reinterpret_cast<CUfunction>(native(kernel)), index, offset, size);
+    if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE) return status;
     cudaGetLastError();
-    return Status::success;
+    return static_cast<Status>(result);
 }
 
 Status CudaRuntime::compile(const CompileRequest& request, CompileResult* result) {
