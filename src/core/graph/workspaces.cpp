@@ -103,13 +103,14 @@ void collect(Graph& graph, const Moved& moved, std::vector<Change>* changes, std
     }
 }
 
-// Makes all changes or none. False: none, because the driver offers no such change.
+// Makes all changes or none. False: none, because the driver refuses such a change.
 bool make(Device& device, std::vector<Change>& changes) {
     for (std::size_t i = 0; i < changes.size(); ++i) {
         const Status status = changes[i].set(device.runtime(), false);
         if (status == Status::success) continue;
         while (i-- > 0) changes[i].set(device.runtime(), true);
-        if (!is_not_offered(status)) device.check(status, "cudaGraphNodeSetParams");
+        if (!is_not_offered(status) && status != Status::invalid_value)
+            device.check(status, "cudaGraphNodeSetParams");
         device.runtime().get_last_error();
         return false;
     }
