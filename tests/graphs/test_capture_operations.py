@@ -176,20 +176,6 @@ def test_two_children_that_take_over_a_captured_sum_share_no_workspace(captured_
     assert made.to_host() == 1 << 20
 
 
-def test_updates_between_two_executables_need_three_workspaces(captured_sum):
-    graph, made, _ = captured_sum
-    executables = [graph.instantiate() for _ in range(2)]
-    seen = set()
-    for _ in range(20):
-        for exe in executables:
-            assert exe.update(graph)
-            exe.launch()
-            cs.synchronize()
-            seen |= set(workspaces(graph))
-    assert len(seen) <= 4
-    assert made.to_host() == 1 << 20
-
-
 def test_executables_of_children_and_clones_share_no_workspace(captured_sum):
     graph, made, _ = captured_sum
     parent = cs.Graph()

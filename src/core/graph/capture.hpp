@@ -24,8 +24,8 @@ class GraphTask;
 using GraphNodePtr = std::shared_ptr<GraphNode>;
 using GraphNodes = std::vector<GraphNodePtr>;
 
-// The objects that the nodes of a graph use. They are never removed one by one: the list is small compared to
-// the memory that it keeps.
+// The objects that the nodes of a graph use. Only workspaces are removed one by one: the list is small
+// compared to the memory that it keeps.
 class Keepers {
   public:
     void keep(const std::shared_ptr<Memory>& memory);

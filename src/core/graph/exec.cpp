@@ -121,8 +121,8 @@ GraphExec::Update GraphExec::update(Graph& graph) {
                                     device_->name());
     }
     const DeviceScope scope(*device_);
-    const auto registered = graph.check_registrations();
     const Graph::Copying copying = graph.begin_copy(this);
+    const auto registered = graph.check_registrations();
     GraphExecUpdateInfo info;
     const Status status = device_->runtime().graph_exec_update(handle_, graph.handle(), &info);
     if (status == Status::graph_exec_update_failure) {
@@ -130,16 +130,9 @@ GraphExec::Update GraphExec::update(Graph& graph) {
         return {info.result, graph.node(info.error_node), graph.node(info.error_from_node)};
     }
     device_->check(status, "cudaGraphExecUpdate");
-    // Earlier launches may still use objects of the old graph.
-    auto now = std::make_shared<Keepers>(copying.keepers);
-    now->ignore(this);
-    {
-        const std::lock_guard lock(mutex_);
-        std::swap(keepers_, now);
-        forget_told();
-    }
-    release_after_uses(device_, generation_, "cudaGraphExecUpdate", uses_.list(),
-                       [old = std::move(now)](Runtime&) { return Status::success; });
+    // Objects of the old graph are kept too: earlier launches may still be running, and launches by kernels
+    // take over the parameters with the next upload only.
+    keep(copying.keepers);
     return {};
 }
 
@@ -151,6 +144,7 @@ bool GraphExec::keeps(const std::shared_ptr<DeviceMemory>& workspace) {
 void GraphExec::set_child(const GraphNode& node, Graph& child) {
     check_usable();
     child.check_usable();
+    // Each call for one graph takes a new workspace, because another node may have the last one.
     const Graph::Copying copying = child.begin_copy();
     set_parameters(node, ChildGraphNodeParameters{child.handle()}, "cudaGraphExecChildGraphNodeSetParams");
     keep(copying.keepers);

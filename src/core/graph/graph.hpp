@@ -99,7 +99,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
     // To be held while the nodes are copied, until the copy keeps `keepers`. The copy is another graph, a new
     // executable, or the executable `updated`, all of whose nodes take over the parameters. If another copy
     // uses the workspaces of this graph's reductions, this graph gets new ones first, so that the copies may
-    // run at once.
+    // run at once. If the driver refuses to change kernel nodes, the copies share them.
     struct Copying {
         std::unique_lock<std::mutex> alone;
         Keepers keepers;
@@ -204,15 +204,12 @@ class GraphExec final : public Memory {
     void keep(const Thing& thing) {
         const std::lock_guard lock(mutex_);
         keepers_->keep(thing);
-        forget_told();
+        ++kept_;
+        told_.store(0, std::memory_order_release);
     }
 
   private:
     void check_stream(const Stream& stream) const;
-    void forget_told() {
-        ++kept_;
-        told_.store(0, std::memory_order_release);
-    }
 
     DevicePtr device_;
     std::shared_ptr<ExecutableHandle> executable_;
@@ -222,7 +219,7 @@ class GraphExec final : public Memory {
     std::atomic<unsigned long long> told_{0};  // the serial of the last stream for which used_in() was done
     std::mutex mutex_;                         // of the members below
     std::shared_ptr<Keepers> keepers_;
-    unsigned kept_ = 0;     // how often the keepers changed
+    unsigned kept_ = 0;     // how often keep() was called
     bool telling_ = false;  // used_in() is under way; under a lock of all executables
 };
 

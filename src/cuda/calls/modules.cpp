@@ -117,12 +117,14 @@ Status CudaRuntime::func_get_param_info(KernelHandle kernel, std::size_t index, 
     // A graph node may give its kernel as the driver's CUfunction.
     const bool unknown =
         status == Status::invalid_device_function || status == Status::invalid_resource_handle;
+    if (!unknown || offset == nullptr || kernel == nullptr || forked_after_use()) return status;
     const auto ask = function_get_param_info.get();
-    if (!unknown || offset == nullptr || kernel == nullptr || ask == nullptr) return status;
+    if (ask == nullptr) return status;
     const CUresult result = ask(reinterpret_cast<CUfunction>(native(kernel)), index, offset, size);
-    if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE) return status;
+    if (result == CUDA_ERROR_INVALID_VALUE) return failed(Status::invalid_value);
+    if (result != CUDA_SUCCESS) return status;
     cudaGetLastError();
-    return static_cast<Status>(result);
+    return Status::success;
 }
 
 Status CudaRuntime::compile(const CompileRequest& request, CompileResult* result) {

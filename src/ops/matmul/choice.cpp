@@ -134,7 +134,10 @@ Way choose_either(const core::Device& device, const Types& types, const plan::Sh
 
 Way choose_in_rows(const core::Device& device, const Types& types, const plan::Shape& shape) {
     const Way way = choose(device, types, shape);
-    return is_column(shape) ? faster(device, shape, way, choose(device, types, turn(shape))) : way;
+    if (!is_column(shape)) return way;
+    const Way turned = choose(device, types, turn(shape));
+    const bool reads_columns = turned.choice.instance != nullptr && turned.choice.instance->has_along_k;
+    return reads_columns ? faster(device, shape, way, turned) : way;
 }
 
 }  // namespace cuscope::ops
