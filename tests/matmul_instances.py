@@ -11,6 +11,14 @@ from support import TESTS
 
 FOLDER = TESTS.parent / "cuda_kernels" / "matmul"
 
+# The struct Problem of cuda_kernels/matmul/problem.hpp.
+PROBLEM = np.dtype(
+    [(x, "i4") for x in "mnk"]
+    + [(f"{x}_{of}", "i8") for of in ("row", "batch") for x in "abc"]
+    + [("k_batch", "i8")],
+    align=True,
+)
+
 
 class Type(NamedTuple):
     """An element type of C++: NumPy's type with the same bytes, and the error of one rounding to it."""

@@ -8,8 +8,8 @@
 // arrive while a tile of C is written. Two neighbouring blocks (a cluster) have the same columns of C: each
 // copies half of their slab of B, for both.
 //
-// The matrices of a batch may be parts of one k (k_batch). TMA fills what lies past the end of k with zeros,
-// so the last part may be shorter, and one launch multiplies all parts.
+// The matrices of a batch may be parts of one k (k_batch). TMA fills steps past the end of k with zeros, so
+// the last part may be shorter, and one launch multiplies all parts.
 //
 // Float is rounded to the 10 bits of fraction of tf32 by TMA. A must not be stored transposed then, and B
 // must be; the same is true for 8-bit floats, whose sums are less precise here than in rung 15.

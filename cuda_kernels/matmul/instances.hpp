@@ -240,7 +240,7 @@ inline constexpr TensorCores rows_16{16, 64, 16, 16, 10, 2, 0.30, 0.18e-6},
 
 // For doubles. One block keeps the tensor cores of a multiprocessor busy, so two that it holds take turns:
 // `resident` is 1. Most shapes leave no room for a second block: with room for two, blocks of the next launch
-// may find places unevenly. The times of slabs are those of a block alone on an H200.
+// may find places unevenly. The times of slabs were measured with one block alone, on an H200.
 inline constexpr TensorCores large_doubles{128, 128, 64, 32, 3, 1, 1.7, 1.11e-6},
     medium_doubles{64, 128, 64, 32, 3, 1, 1.5, 0.65e-6}, deep_doubles{64, 128, 32, 32, 6, 1, 1.6, 0.62e-6},
     small_doubles{64, 64, 32, 32, 3, 1, 1.2, 0.40e-6},

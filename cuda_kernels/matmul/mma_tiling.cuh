@@ -7,8 +7,8 @@ __host__ __device__ constexpr int tensor_cores_threads(int block_m, int block_n,
     return block_m / warp_m * (block_n / warp_n) * 32;
 }
 
-// With AlongK, neighbours of B in memory are along k, as those of A are: B is stored transposed. Its slab
-// then has a row for each column of B.
+// With AlongK, B is stored transposed: neighbours in memory are along k, as in A. Its slab then has a row for
+// each column of B.
 template <class T, int BlockM, int BlockN, int WarpM, int WarpN, int Stages, bool AlongK = false>
 struct MmaTiling {
     using Part = typename Mma<T>::Part;

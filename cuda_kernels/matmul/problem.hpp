@@ -7,7 +7,7 @@
 //
 // With k_batch, the matrices of a batch are parts of the k of one A and one B, whose tensor maps hold all of
 // k: matrix i takes the k steps from i * k_batch on. Past the end of the maps, the steps are zeros, so the
-// last part may be shorter. Kernels with tensor maps alone have such parts.
+// last part may be shorter. Only kernels with tensor maps take such parts.
 struct Problem {
     int m, n, k;
     long long a_row, b_row, c_row;

@@ -6,17 +6,11 @@ import numpy as np
 import pytest
 
 import cuscope as cs
+from matmul_instances import PROBLEM
 from support import one_instance
 
 ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed: NumPy has no float8")
 E4M3, E5M2, BFLOAT16 = (np.dtype(getattr(ml_dtypes, f)) for f in ("float8_e4m3fn", "float8_e5m2", "bfloat16"))
-
-PROBLEM = np.dtype(
-    [(x, "i4") for x in "mnk"]
-    + [(f"{x}_{of}", "i8") for of in ("row", "batch") for x in "abc"]
-    + [("k_batch", "i8")],
-    align=True,
-)
 
 
 @pytest.fixture(autouse=True)

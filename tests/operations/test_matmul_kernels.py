@@ -9,15 +9,9 @@ import numpy as np
 import pytest
 
 import cuscope as cs
-from matmul_instances import FOLDER, INSTANCES, TYPES, Instance
+from matmul_instances import FOLDER, INSTANCES, PROBLEM, TYPES, Instance
 from support import built_in
 
-PROBLEM = np.dtype(
-    [(x, "i4") for x in "mnk"]
-    + [(f"{x}_{of}", "i8") for of in ("row", "batch") for x in "abc"]
-    + [("k_batch", "i8")],
-    align=True,
-)
 each_instance = pytest.mark.parametrize("kernel", INSTANCES, ids=lambda i: i.name)
 
 

@@ -7,14 +7,9 @@ import numpy as np
 import pytest
 
 import cuscope as cs
+from matmul_instances import PROBLEM
 from support import built_in, one_instance
 
-PROBLEM = np.dtype(
-    [(x, "i4") for x in "mnk"]
-    + [(f"{x}_{of}", "i8") for of in ("row", "batch") for x in "abc"]
-    + [("k_batch", "i8")],
-    align=True,
-)
 TYPES = {
     "float": np.dtype(np.float32),
     "double": np.dtype(np.float64),

@@ -97,11 +97,9 @@ bool has_map(const Array& array) {
 }
 
 bool has_columns(const Array& array, Type type) {
-    const bool copied = type == Type::float32 || is_float8(type);  // if need be
+    if (type == Type::float32 || is_float8(type)) return has_columns_anywhere(array, type);
     const bool has_boxes = type == Type::float16 || type == Type::bfloat16;
-    if ((!copied && !has_boxes) || array.type != type || has_rows(array)) return false;
-    if (copied) return has_rows(transposed(array));
-    return has_map(array) && has_columns_in_packs(array, type);
+    return has_boxes && has_map(array) && has_columns_in_packs(array, type);
 }
 
 bool has_columns_anywhere(const Array& array, Type type) {

@@ -11,8 +11,8 @@ namespace cuscope::ops {
 namespace {
 
 constexpr std::size_t kept_bytes = cuscope::reduce::most_workspace;
-// Enough for most reductions, so that those of a graph share it. Each launch of the graph sets the workspace
-// to zero.
+// Enough for most reductions, so that all reductions of a captured stream share it. Each launch of the graph
+// sets the workspace to zero.
 constexpr std::size_t captured_bytes = std::size_t{64} << 10;
 
 // The workspace of one stream. It does not count as a use of the memory, which would keep the stream alive.
