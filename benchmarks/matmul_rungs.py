@@ -31,7 +31,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "cuda_kernels" / "matmul"
 PROBLEM = np.dtype(
     [(x, "i4") for x in "mnk"]
     + [(f"{x}_{of}", "i8") for of in ("row", "batch") for x in "abc"]
-    + [("k_batch", "i8")],
+    + [(x, "i8") for x in ("k_batch", "a_column", "c_column")],
     align=True,
 )
 STORAGE: dict[str, Any] = {
@@ -198,7 +198,9 @@ def arguments(i: Instance, a: Any, b: Any, c: Any, p: np.ndarray) -> tuple:
 def problem(m: int, n: int, k: int, a_row: int, b_row: int, c_row: int) -> np.ndarray:
     p = np.zeros((), PROBLEM)
     for name, value in zip(
-        ("m", "n", "k", "a_row", "b_row", "c_row"), (m, n, k, a_row, b_row, c_row), strict=True
+        ("m", "n", "k", "a_row", "b_row", "c_row", "a_column", "c_column"),
+        (m, n, k, a_row, b_row, c_row, 1, 1),
+        strict=True,
     ):
         p[name] = value
     return p

@@ -15,9 +15,17 @@ FOLDER = TESTS.parent / "cuda_kernels" / "matmul"
 PROBLEM = np.dtype(
     [(x, "i4") for x in "mnk"]
     + [(f"{x}_{of}", "i8") for of in ("row", "batch") for x in "abc"]
-    + [("k_batch", "i8")],
+    + [(x, "i8") for x in ("k_batch", "a_column", "c_column")],
     align=True,
 )
+
+
+def make_problem(**fields: int) -> np.ndarray:
+    """The arguments of a kernel. Neighbours in a row of A and of C lie together, unless `fields` say something else."""
+    problem = np.zeros((), PROBLEM)
+    for name, value in {"a_column": 1, "c_column": 1, **fields}.items():
+        problem[name] = value
+    return problem
 
 
 class Type(NamedTuple):

@@ -35,6 +35,7 @@ struct Instance {
     double slab_seconds = 0;  // for 128 bytes of k, if a block does not wait for memory; 0: not measured
     bool few_rows = false;    // for C of at most tile_m rows: memory is its limit
     int most_rows = 0;        // of C, for which it is chosen; 0: any number
+    bool any_a = false, any_c = false;  // may A, or C, have any strides?
     // There is a kernel for a B that is stored transposed, kernel_along_k(), with more shared memory.
     bool has_along_k = false;
     int along_k_bytes = 0;
@@ -214,6 +215,7 @@ inline void add_warp_tiles(std::vector<Instance>& to) {
                       .fast_alone = t.type.starts_with("int") && t.block_m == 32,
                       .efficiency = t.efficiency,
                       .slab_seconds = (t.block_m > 32 ? 1.1 : 1) * warp_slab_seconds(t.type, t.width),
+                      .any_c = true,
                       .has_along_k = true,
                       .along_k_bytes = 16 * t.stages * t.block_k,
                       .along_k_anywhere = true});
@@ -288,6 +290,7 @@ inline void add_tensor_cores(std::vector<Instance>& to) {
                           .efficiency = t.efficiency,
                           .slab_seconds = t.slab_seconds,
                           .most_rows = t.most_rows,
+                          .any_c = true,
                           .has_along_k = true,
                           .follows = true});
         }
@@ -464,24 +467,33 @@ inline void add_float8(std::vector<Instance>& to) {
             }
 }
 
+struct FewRows {
+    std::string_view type;
+    int rows;
+};
+// For doubles, and from compute capability 8.0 on for halves, tensor cores are faster.
+inline constexpr std::array<FewRows, 5> few_rows{
+    {{"float32", 1}, {"float32", 8}, {"float32", 16}, {"float64", 1}, {"float16", 1}}};
+
 inline void add_few_rows(std::vector<Instance>& to) {
-    for (const std::string_view type : {"float32", "float64", "float16"})
-        for (const int rows : {1, 8}) {
-            const ElementName& of = *element(type);
-            if (rows > 1 && of.size == 2) continue;  // tensor cores are faster, and for one row from sm_80 on
-            to.push_back({.rung = "few_rows",
-                          .kernel = "few_rows<" + std::string(of.cpp) + ", " + std::to_string(rows) + ">",
-                          .in = type,
-                          .out = type == "float64" ? "float64" : "float32",
-                          .tile_m = rows,
-                          .tile_n = 32 * 16 / of.size,
-                          .block_x = 256,
-                          .aligned_b = true,
-                          .padded_b = true,
-                          .resident = rows == 1 && of.size > 2 ? 3 : 2,
-                          .few_rows = true,
-                          .has_along_k = true});
-        }
+    for (const FewRows& few : few_rows) {
+        const ElementName& of = *element(few.type);
+        to.push_back({.rung = "few_rows",
+                      .kernel = "few_rows<" + std::string(of.cpp) + ", " + std::to_string(few.rows) + ">",
+                      .in = few.type,
+                      .out = few.type == "float64" ? "float64" : "float32",
+                      .tile_m = few.rows,
+                      .tile_n = 32 * 16 / of.size,
+                      .block_x = 256,
+                      .aligned_b = true,
+                      .padded_b = true,
+                      .resident = few.rows == 1 && of.size > 2 ? 3 : 2,
+                      .few_rows = true,
+                      .any_a = true,
+                      .any_c = true,
+                      .has_along_k = true,
+                      .along_k_anywhere = true});
+    }
 }
 
 }  // namespace detail

@@ -39,7 +39,8 @@ __device__ __forceinline__ void store_pair(signed char* to, int x, int y) {
 template <class Tiling, int WarpM, int WarpN, class Out, class Sum>
 __device__ __forceinline__ void store_warp_tile(Out* c, const Problem& p, int row, int column,
                                                 const Sum (&sums)[WarpM / 16][WarpN / 16][2][4]) {
-    const bool pairs = reinterpret_cast<unsigned long long>(c) % (2 * sizeof(Out)) == 0 && p.c_row % 2 == 0;
+    const bool pairs = reinterpret_cast<unsigned long long>(c) % (2 * sizeof(Out)) == 0 && p.c_row % 2 == 0 &&
+                       p.c_column == 1;
 #pragma unroll
     for (int r = 0; r < WarpM / 8; ++r) {
         const int at_row = row + r * 8 + threadIdx.x % 32 / 4;
@@ -55,8 +56,8 @@ __device__ __forceinline__ void store_warp_tile(Out* c, const Problem& p, int ro
                 if (pairs && at + 1 < p.n) {
                     store_pair(line + at, first, second);
                 } else {
-                    if (at < p.n) store(line + at, first);
-                    if (at + 1 < p.n) store(line + at + 1, second);
+                    if (at < p.n) store(line + at * p.c_column, first);
+                    if (at + 1 < p.n) store(line + (at + 1) * p.c_column, second);
                 }
             }
     }

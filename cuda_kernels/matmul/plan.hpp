@@ -66,9 +66,11 @@ inline double cost(const Instance& i, const Shape& shape, const Device& device) 
     return start + work * (between_sectors ? 1.3 : bytes > 100e6 ? 1.1 : 1);
 }
 
-// Which operands can be read 16 bytes at a time as they are?
+// How the matrices lie in memory.
 struct Packs {
-    bool a = true, b = true;
+    bool a = true, b = true;  // can be read 16 bytes at a time as they are
+    bool b_columns = false;   // B is stored transposed
+    bool c_columns = false;   // C is stored transposed
 };
 
 // The multiplications of a full multiprocessor of efficiency 1 in a second, on an H200; 0: not known. They
@@ -124,6 +126,17 @@ inline double slab_seconds(const Instance& i, const Shape& shape) {
     return i.slab_seconds * (1 + missing);
 }
 
+// The same for a rung that reads B as fast as the memory delivers it. With few blocks, each block has its own
+// rate.
+inline double seconds_of_few_rows(const Instance& i, const Shape& shape, double blocks) {
+    constexpr double start = 60;  // of a block, in steps of k
+    const double of_block = i.tile_m > 8 ? 17e9 : 26e9, of_memory = i.tile_m > 8 ? 3.3e12 : 4.0e12;
+    const double bytes = (static_cast<double>(shape.k) + start) * static_cast<double>(shape.batch) *
+                         static_cast<double>(shape.n) * element(i.in)->size;
+    const double alone = bytes / (of_block * blocks), together = bytes / of_memory;
+    return std::pow(std::pow(alone, 4) + std::pow(together, 4), 0.25);
+}
+
 // The device's seconds for a product of `shape` in one launch.
 inline double seconds(const Instance& i, const Shape& shape, const Device& device) {
     const double blocks = static_cast<double>(i.blocks(shape.m, shape.n)) * static_cast<double>(shape.batch);
@@ -134,13 +147,7 @@ inline double seconds(const Instance& i, const Shape& shape, const Device& devic
         return std::max(3e-6 + 20e-9 * k, (3e-12 + 0.6e-12 * k) * static_cast<double>(shape.m) *
                                               static_cast<double>(shape.n) *
                                               static_cast<double>(shape.batch));
-    if (i.few_rows) {
-        // Two blocks on each multiprocessor keep the memory busy.
-        constexpr double bytes_per_second = 4.1e12;
-        const double busy = std::min(1.0, blocks / (2.0 * device.multiprocessors));
-        return k * static_cast<double>(shape.batch) * static_cast<double>(shape.n) * size / bytes_per_second /
-               busy;
-    }
+    if (i.few_rows) return seconds_of_few_rows(i, shape, blocks);
     const double bytes = (static_cast<double>(shape.m) + static_cast<double>(shape.n)) * k *
                          static_cast<double>(shape.batch) * size;
     // The larger operand of a narrow product comes from memory once. For others this says little.
@@ -255,15 +262,25 @@ struct Choice {
 };
 
 // Does the instance need copies of operands before?
+inline bool needs_copy_of_a(const Instance& i, const Packs& packs) { return i.aligned_a && !packs.a; }
+inline bool needs_copy_of_b(const Instance& i, const Packs& packs) {
+    return i.aligned_b && !packs.b && !(packs.b_columns && i.along_k_anywhere);
+}
 inline bool needs_copies(const Instance& i, const Packs& packs) {
-    return (i.aligned_a && !packs.a) || (i.aligned_b && !packs.b);
+    return needs_copy_of_a(i, packs) || needs_copy_of_b(i, packs);
 }
 
-// The best split of k among blocks; with one part if no split is clearly faster than `whole`.
+// Can the instance compute these matrices without copies of operands?
+inline bool takes(const Instance& i, const Packs& packs) {
+    return !needs_copies(i, packs) && (i.any_c || !packs.c_columns);
+}
+
+// The best split of k among blocks, or a rung for few rows without a split; without an instance if none is
+// clearly faster than `whole`.
 inline Choice choose_split(const Shape& shape, std::string_view type, const Device& device,
                            const Packs& packs, const Instance& whole, double host_before) {
     Choice best;
-    if (shape.batch != 1 || multiplications_per_second(type) == 0) return best;
+    if (multiplications_per_second(type) == 0) return best;
     const int size = element(type)->size;
     const long long unit = 128 / size, most = shape.k / (8 * unit);  // a part has eight slabs or more
     // Times of slabs were measured for each tile, so they are trusted more than the others.
@@ -275,6 +292,12 @@ inline Choice choose_split(const Shape& shape, std::string_view type, const Devi
     };
     auto time = time_of(whole, {});
     time.first *= trust, time.second *= trust;
+    const auto consider = [&](const Instance& i, const Split& split) {
+        const auto other = time_of(i, split);
+        if (other >= time) return;
+        time = other;
+        best = {&i, {}, split};
+    };
     for (const Instance& i : instances()) {
         if (i.few_rows ? shape.m > i.tile_m
                        : i.efficiency == 0 || i.tf32 || i.fast_sums || i.parts || i.block_y > 1)
@@ -282,12 +305,12 @@ inline Choice choose_split(const Shape& shape, std::string_view type, const Devi
         if (i.rung == "10_wgmma") continue;  // rung 11 has its tiles, and one launch for all parts
         if (i.in != type || i.out != sum_type(type) || !runs_on(i, device)) continue;
         if (i.most_rows > 0 && shape.m > i.most_rows) continue;
-        // Rung 09 has tiles of 16 rows of doubles, which take 0.88 times as long for two rows on an H200.
-        if (i.few_rows && i.tile_m > 1 && type == "float64" && device.capability >= 80) continue;
         // Tiles would be half empty: for 8 to 64 rows of bfloat16, boxes took 1.1 to 1.6 times as long as
         // rung 09 on an H200.
         if (i.boxes && std::min(shape.m, shape.n) <= 64) continue;
-        if (needs_copies(i, packs)) continue;
+        if (!takes(i, packs)) continue;
+        if (i.few_rows && i.in == i.out) consider(i, {});
+        if (shape.batch != 1) continue;
         const long long blocks = i.blocks(shape.m, shape.n);
         // From half as many blocks as there are multiprocessors, because the parts have to be written and
         // read, to as many as they hold. Kernels with boxes keep the memory busy with fewer blocks, so a
@@ -298,9 +321,7 @@ inline Choice choose_split(const Shape& shape, std::string_view type, const Devi
                 std::min(static_cast<long long>(device.multiprocessors) * step / (steps * blocks), most);
             if (parts < 2) continue;
             const Split split = (i.boxes ? split_in_boxes : split_of)(shape.k, parts, unit);
-            if (split.parts() < 2 || time_of(i, split) >= time) continue;
-            time = time_of(i, split);
-            best = {&i, {}, split};
+            if (split.parts() > 1) consider(i, split);
         }
     }
     return best;
@@ -341,7 +362,7 @@ inline Choice choose_without_copies(const Shape& shape, std::string_view in, std
     const bool in_packs = packs.a && packs.b;
     const bool has_tensor_cores = in_packs && device.capability >= 80 &&
                                   (in == "float16" || in == "bfloat16" || in == "float64" || in == "int8");
-    if (simple && products <= 16 * 16 * 16 && !has_tensor_cores)
+    if (simple && products <= 16 * 16 * 16 && !has_tensor_cores && !packs.c_columns)
         return {simple, "One 16 x 16 tile holds nearly all of it; larger tiles would be empty."};
 
     const Instance* best = nullptr;
@@ -351,7 +372,7 @@ inline Choice choose_without_copies(const Shape& shape, std::string_view in, std
         if (i.efficiency == 0 || i.tf32 || i.fast_sums || !same(i.in, type) || !same(i.out, result) ||
             !runs_on(i, device))
             continue;
-        if (needs_copies(i, packs)) continue;
+        if (!takes(i, packs)) continue;
         if (in_packs && &i == simple && i.in.starts_with("float") && (shape.n > 16 || shape.k > 1000))
             continue;
         if (i.most_rows > 0 && shape.m > i.most_rows) continue;
@@ -371,7 +392,8 @@ inline Choice choose_without_copies(const Shape& shape, std::string_view in, std
         if ((i.planes && !planes_pay(i, shape)) || (i.parts && !parts_pay(shape))) continue;
         if (!best || score(i, shape, device) < score(*best, shape, device)) best = &i;
     }
-    const Instance* coalesced = find("02_coalesced");
+    if (!best && packs.c_columns) return {};
+    const Instance* coalesced = packs.c_columns ? nullptr : find("02_coalesced");
     const bool small_integers = type->size <= 2 && type->numpy.find("int") != std::string_view::npos;
     if (coalesced && small_integers && (!best || best == simple) &&
         (type->size == 1 ? shape.n <= 2
@@ -387,6 +409,12 @@ inline Choice choose_without_copies(const Shape& shape, std::string_view in, std
     if (same(type->numpy, result)) {
         // Unsigned integers use the kernels for signed ones.
         Choice split = choose_split(shape, element(type->cpp)->numpy, device, packs, *best, host_before);
+        if (split.instance != nullptr && split.split.parts() == 1) {
+            split.reason =
+                "C has few rows, so memory and not arithmetic is the limit, and warps read B 16 bytes a "
+                "lane.";
+            return split;
+        }
         if (split.instance != nullptr) {
             split.reason = "C has few tiles, of " + std::to_string(split.instance->tile_m) + " x " +
                            std::to_string(split.instance->tile_n) + ", so " +
@@ -416,11 +444,13 @@ inline Choice choose_without_copies(const Shape& shape, std::string_view in, std
 inline Choice choose(const Shape& shape, std::string_view in, std::string_view out, const Device& device,
                      const Packs& packs = {}) {
     const double host_copies = (!packs.a + !packs.b) * host_seconds_of_copy;
-    Choice with = choose_without_copies(shape, in, out, device, {}, host_copies);
+    Packs all = packs;
+    all.a = all.b = true;
+    Choice with = choose_without_copies(shape, in, out, device, all, host_copies);
     if (with.instance == nullptr || (packs.a && packs.b)) return with;
     Choice without = choose_without_copies(shape, in, out, device, packs);
     const Instance& i = *with.instance;
-    const bool copies_a = i.aligned_a && !packs.a, copies_b = i.aligned_b && !packs.b;
+    const bool copies_a = needs_copy_of_a(i, packs), copies_b = needs_copy_of_b(i, packs);
     if (without.instance == nullptr) return with;
     // Without large tiles that load 16 bytes at a time, copies gain nothing.
     const double rate = multiplications_per_second(i.in);

@@ -11,7 +11,7 @@ template <class T, int ThreadM, int ThreadN, class Tiling>
 __device__ __forceinline__ void store_sums(T* c, const Problem& p, int row, int column,
                                            const Accumulator<T> (&sums)[ThreadM][ThreadN]) {
     constexpr int pack = Tiling::pack;
-    const bool packs = in_packs(c, p.c_row);
+    const bool packs = in_packs(c, p.c_row) && p.c_column == 1;
 #pragma unroll
     for (int r = 0; r < ThreadM; ++r) {
         const int at_row = row + r / pack * Tiling::lanes_m * pack + r % pack;
@@ -28,7 +28,7 @@ __device__ __forceinline__ void store_sums(T* c, const Problem& p, int row, int 
             } else {
 #pragma unroll
                 for (int i = 0; i < pack; ++i)
-                    if (at + i < p.n) line[at + i] = sum.x[i];
+                    if (at + i < p.n) line[(at + i) * p.c_column] = sum.x[i];
             }
         }
     }

@@ -36,9 +36,11 @@ m, n, k = 128, 256, 64
 rng = np.random.default_rng(3)
 a, b = rng.random((m, k), dtype=np.float32), rng.random((k, n), dtype=np.float32)
 expected = a.astype(np.float64) @ b.astype(np.float64)
-distances = ("a_row", "b_row", "c_row", "a_batch", "b_batch", "c_batch", "k_batch")
+distances = [f"{x}_{of}" for of in ("row", "batch") for x in "abc"] + ["k_batch", "a_column", "c_column"]
 Problem = np.dtype([(x, np.int32) for x in "mnk"] + [(x, np.int64) for x in distances], align=True)
-problem = np.array([(m, n, k, k, n, n, 0, 0, 0, 0)], Problem)[0]  # rows are dense, and there is no batch
+problem = np.array([(m, n, k, k, n, n, 0, 0, 0, 0, 1, 1)], Problem)[
+    0
+]  # rows are dense, and there is no batch
 kernels, counted = {}, {}
 
 
@@ -207,7 +209,7 @@ with counting:
         cs.to_device(x),
         cs.to_device(y),
         z,
-        np.array([(side,) * 6 + (0,) * 4], Problem)[0],
+        np.array([(side,) * 6 + (0,) * 4 + (1, 1)], Problem)[0],
         grid=1,
         block=128,
         shared=3 * 128 * (64 + 64),
@@ -357,7 +359,7 @@ assert 0.8 < best["03_shared_tiles"] / (peak / 8) < 1
 size = 512
 square = rng.random((size, size), dtype=np.float32)
 product = square @ square
-of_size = np.array([(size,) * 6 + (0,) * 4], Problem)[0]
+of_size = np.array([(size,) * 6 + (0,) * 4 + (1, 1)], Problem)[0]
 explained = {}
 with counting:
     d_square, d_product = cs.to_device(square), cs.empty((size, size), np.float32)

@@ -184,7 +184,7 @@ course.show("matmul/10_wgmma.cu", "for (int left = p.k", "wait_for_products<1>")
 # needs more than 48 KiB of shared memory, so it has to opt in (`max_dynamic_shared`).
 
 # %%
-distances = ("a_row", "b_row", "c_row", "a_batch", "b_batch", "c_batch", "k_batch")
+distances = [f"{x}_{of}" for of in ("row", "batch") for x in "abc"] + ["k_batch", "a_column", "c_column"]
 Problem = np.dtype([(x, np.int32) for x in "mnk"] + [(x, np.int64) for x in distances], align=True)
 m, n, k = 136, 200, 88
 a, b = rng.random((m, k)).astype(np.float16), rng.random((k, n)).astype(np.float16)
@@ -193,7 +193,7 @@ with hopper:
     wgmma = course.kernel("matmul/10_wgmma", "wgmma<__half, float, 128, 3>")
     wgmma.max_dynamic_shared = slabs * slab_bytes
     c = cs.full((m, n), np.nan, np.float32)
-    problem = np.array([(m, n, k, k, n, n, 0, 0, 0, 0)], Problem)[0]
+    problem = np.array([(m, n, k, k, n, n, 0, 0, 0, 0, 1, 1)], Problem)[0]
     blocks = -(-m // tile) * -(-n // tile)
     wgmma.launch(
         cs.to_device(a), cs.to_device(b), c, problem, grid=blocks, block=256, shared=slabs * slab_bytes

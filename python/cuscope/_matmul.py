@@ -103,7 +103,7 @@ class Matmul:
 
         It looks at the place and the strides of the arrays: "auto" copies operands that cannot be read 16 bytes at a time
         only if the copies pay. For a simulated device it also says how long the product takes there. The kernel few_rows,
-        for up to 8 rows, is taken by "auto" alone. Raises the errors of the product itself.
+        for up to 16 rows, is taken by "auto" alone. Raises the errors of the product itself.
 
         >>> import numpy as np, cuscope as cs
         >>> name, _, reason = cs.matmul.explain(np.ones((64, 64)), np.ones((64, 64))).partition(": ")

@@ -101,9 +101,7 @@ def rung(number: str, n: int) -> cs.KernelTime:
     shape = RUNGS.instance(number, name)
     assert shape is not None
     a, b, c = (cs.zeros((n, n), np.float32) for _ in range(3))
-    problem = np.zeros((), RUNGS.PROBLEM)
-    for field in ("m", "n", "k", "a_row", "b_row", "c_row"):
-        problem[field] = n
+    problem = RUNGS.problem(n, n, n, n, n, n)
     blocks = (n // shape.tile[0]) * (n // shape.tile[1])
     return cs.Module.from_file(path)[name].explain_time(a, b, c, problem, grid=blocks, block=shape.block)
 

@@ -93,16 +93,14 @@ class Matmul:
 
     PROBLEM = np.dtype(
         [(name, np.int32) for name in "mnk"]
-        + [
-            (name, np.int64)
-            for name in ("a_row", "b_row", "c_row", "a_batch", "b_batch", "c_batch", "k_batch")
-        ],
+        + [(name, np.int64) for x in ("row", "batch") for name in (f"a_{x}", f"b_{x}", f"c_{x}")]
+        + [(name, np.int64) for name in ("k_batch", "a_column", "c_column")],
         align=True,
     )
 
     def __init__(self, device: cs.Device, rung: str, n: int) -> None:
         a, b = floats(n, n), floats(n, n)
-        problem = np.array([(n, n, n, n, n, n, 0, 0, 0, 0)], self.PROBLEM)[0]
+        problem = np.array([(n, n, n, n, n, n, 0, 0, 0, 0, 1, 1)], self.PROBLEM)[0]
         self.c = cs.zeros((n, n), np.float32)
         kernel = from_file(device, f"matmul/{rung}.cu")[f"{rung[3:]}<float>"]
         self.counts = kernel.count(

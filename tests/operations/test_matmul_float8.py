@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cuscope as cs
-from matmul_instances import PROBLEM
+from matmul_instances import make_problem
 from support import one_instance
 
 ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed: NumPy has no float8")
@@ -58,9 +58,7 @@ def test_tiles_of_192_columns_give_the_same(device, out):
         device, "matmul/15_float8", f"float8<__nv_fp8_e4m3, {kind}, 192, 4, 2, false, true>"
     )
     kernel.max_dynamic_shared = room
-    problem = np.zeros((), PROBLEM)
-    for name, value in {"m": m, "n": n, "k": k, "a_row": k, "b_row": k, "c_row": n}.items():
-        problem[name] = value
+    problem = make_problem(m=m, n=n, k=k, a_row=k, b_row=k, c_row=n)
 
     kernel[2, 384, None, room](*maps, arrays[2], problem, np.int32(1), np.int32(8))
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cuscope as cs
-from matmul_instances import FOLDER, INSTANCES, PROBLEM, TYPES, Instance
+from matmul_instances import FOLDER, INSTANCES, TYPES, Instance, make_problem
 from support import built_in
 
 each_instance = pytest.mark.parametrize("kernel", INSTANCES, ids=lambda i: i.name)
@@ -120,8 +120,7 @@ def multiply(device, kernel: Instance, a, b, batch: int = 1, extra: int = 0, mod
     chunk = 16 // a.itemsize
     wide = [rows(x, chunk if of in kernel.aligned else 1, extra) for x, of in ((a, "a"), (b, "b"))]
     c = poison(kernel.types[1], (batch, m, n + extra))
-    p = np.zeros((), PROBLEM)
-    p["m"], p["n"], p["k"] = m, n, k
+    p = make_problem(m=m, n=n, k=k)
     for x, array in zip("abc", [*wide, c], strict=True):
         p[f"{x}_row"] = array.shape[-1]
         p[f"{x}_batch"] = array[0].size if array.ndim == 3 else 0
@@ -248,13 +247,7 @@ def test_operands_that_are_stored_transposed(device, name, transposed, m, n, k):
         rows(np.ascontiguousarray(x.T) if is_transposed else x, 8, 0)
         for x, is_transposed in zip((a, b), transposed, strict=True)
     ]
-    p = np.zeros((), PROBLEM)
-    for field, value in zip(
-        ("m", "n", "k", "a_row", "b_row", "c_row"),
-        (m, n, k, stored[0].shape[-1], stored[1].shape[-1], n),
-        strict=True,
-    ):
-        p[field] = value
+    p = make_problem(m=m, n=n, k=k, a_row=stored[0].shape[-1], b_row=stored[1].shape[-1], c_row=n)
 
     c = multiply_boxes(
         device, kernel, (*stored, poison(kernel.types[1], (1, m, n))), (m, n, k), p, transposed

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import cuscope as cs
-from matmul_instances import PROBLEM
+from matmul_instances import make_problem
 from support import built_in, one_instance
 
 TYPES = {
@@ -26,46 +26,90 @@ def small_integers(shape, dtype, seed):
     return values.astype(np.int64), values.astype(dtype)
 
 
-def few_rows(device, kernel, kind, rows, m, n, k, parts):
-    """parts products of m rows by the kernel, and the expected ones."""
+def lie(x, stored):
+    """The matrix in memory as `stored` says, with padding, and the distances of its rows and columns, in elements."""
+    pack = 16 // x.dtype.itemsize
+    array = x.T if stored == "columns" else x
+    spread = 2 if stored == "spread" else 1  # every second column
+    pitch = -(-array.shape[1] * spread // pack) * pack + (1 if stored == "spread" else 0)
+    memory = np.full((array.shape[0], pitch), np.nan, x.dtype)
+    memory[:, : array.shape[1] * spread : spread] = array
+    return memory, *((spread, pitch) if stored == "columns" else (pitch, spread))
+
+
+def few_rows(device, kernel, kind, rows, shape, parts, stored_a="rows", stored_c="rows", shift=0):
+    """parts products of m rows by the kernel, and the expected ones. B begins `shift` elements behind 16 bytes."""
+    m, n, k = shape
     dtype, out = TYPES[kind], np.float64 if kind == "double" else np.float32
-    pack = 16 // dtype.itemsize
     columns = kernel == "few_rows_along_k"  # B is stored transposed
-    pitch = -(-(parts * k if columns else n) // pack) * pack
     exact_a, a = small_integers((m, parts * k), dtype, 1)
     exact_b, b = small_integers((parts * k, n), dtype, 2)
-    stored = np.full((n, pitch) if columns else (parts * k, pitch), np.nan, dtype)
-    stored[:, : parts * k if columns else n] = b.T if columns else b
-    c = cs.to_device(np.full((parts, m, n), np.nan, out))
-    problem = np.zeros((), PROBLEM)
-    for name, value in zip(
-        ("m", "n", "k", "a_row", "b_row", "c_row", "a_batch", "b_batch", "c_batch"),
-        (m, n, k, parts * k, pitch, n, k, k if columns else k * pitch, m * n),
-        strict=True,
-    ):
-        problem[name] = value
+    of_a, a_row, a_column = lie(a, stored_a)
+    of_b, b_row, b_column = lie(b, "columns" if columns else "rows")
+    of_c = cs.to_device(np.full((parts, n, m) if stored_c == "columns" else (parts, m, n), np.nan, out))
+    on_b = cs.to_device(np.concatenate([np.full(shift, np.nan, dtype), of_b.ravel()]))[shift:]
+    problem = make_problem(
+        m=m,
+        n=n,
+        k=k,
+        a_row=a_row,
+        a_column=a_column,
+        a_batch=k * a_column,
+        b_row=b_column if columns else b_row,
+        b_batch=k * (1 if columns else b_row),
+        c_row=1 if stored_c == "columns" else n,
+        c_column=m if stored_c == "columns" else 1,
+        c_batch=m * n,
+    )
     launch = built_in(device, "matmul/few_rows")[f"{kernel}<{kind}, {rows}>"]
-    launch[(-(-n // (32 * pack)), 1, parts), 256](cs.to_device(a), cs.to_device(stored), c, problem)
+    launch[(-(-n // (512 // dtype.itemsize)), 1, parts), 256](cs.to_device(of_a), on_b, of_c, problem)
     expected = np.stack([exact_a[:, i * k :][:, :k] @ exact_b[i * k :][:k] for i in range(parts)])
-    return c.to_host(), expected
+    result = of_c.to_host()
+    return result.swapaxes(1, 2) if stored_c == "columns" else result, expected
 
 
 @pytest.mark.parametrize("kernel", ["few_rows", "few_rows_along_k"])
 @pytest.mark.parametrize("kind", ["float", "double", "__half"])
 @pytest.mark.parametrize(
-    ("m", "n", "k", "parts"), [(1, 1, 1, 1), (1, 700, 40, 2), (1, 64, 304, 3), (1, 130, 33, 1)]
+    ("shape", "parts"), [((1, 1, 1), 1), ((1, 700, 40), 2), ((1, 64, 304), 3), ((1, 130, 33), 1)]
 )
-def test_one_row_is_multiplied_in_parts(device, kernel, kind, m, n, k, parts):
-    result, expected = few_rows(device, kernel, kind, 1, m, n, k, parts)
+def test_one_row_is_multiplied_in_parts(device, kernel, kind, shape, parts):
+    result, expected = few_rows(device, kernel, kind, 1, shape, parts)
 
     assert np.array_equal(result, expected)
 
 
 @pytest.mark.parametrize("kernel", ["few_rows", "few_rows_along_k"])
-@pytest.mark.parametrize("kind", ["float", "double"])
-@pytest.mark.parametrize(("m", "n", "k", "parts"), [(8, 129, 260, 2), (3, 4, 31, 1), (7, 300, 64, 2)])
-def test_up_to_eight_rows_are_multiplied_in_parts(device, kernel, kind, m, n, k, parts):
-    result, expected = few_rows(device, kernel, kind, 8, m, n, k, parts)
+@pytest.mark.parametrize(
+    ("rows", "shape", "parts"),
+    [
+        (8, (8, 129, 260), 2),
+        (8, (3, 4, 31), 1),
+        (8, (7, 300, 64), 2),
+        (16, (16, 129, 260), 2),
+        (16, (9, 5, 31), 1),
+    ],
+)
+def test_up_to_sixteen_rows_are_multiplied_in_parts(device, kernel, rows, shape, parts):
+    result, expected = few_rows(device, kernel, "float", rows, shape, parts)
+
+    assert np.array_equal(result, expected)
+
+
+@pytest.mark.parametrize("kernel", ["few_rows", "few_rows_along_k"])
+@pytest.mark.parametrize("stored_a", ["columns", "spread"])
+@pytest.mark.parametrize("stored_c", ["rows", "columns"])
+@pytest.mark.parametrize("rows", [8, 16])
+def test_few_rows_reads_and_writes_any_strides(device, kernel, stored_a, stored_c, rows):
+    result, expected = few_rows(device, kernel, "float", rows, (7, 150, 68), 2, stored_a, stored_c)
+
+    assert np.array_equal(result, expected)
+
+
+@pytest.mark.parametrize("kind", ["float", "double", "__half"])
+@pytest.mark.parametrize("shift", [1, 3])
+def test_columns_of_b_may_begin_at_any_address(device, kind, shift):
+    result, expected = few_rows(device, "few_rows_along_k", kind, 1, (1, 70, 150), 1, shift=shift)
 
     assert np.array_equal(result, expected)
 
@@ -175,19 +219,16 @@ def test_parts_of_k_are_multiplied_by_boxes(device, stored_a, stored_b, tile, cl
     name = f"tma<__half, float, {columns}, {stages}, {cluster}, {transposed}>"
     kernel = one_instance(device, "matmul/11_tma", name)
     kernel.max_dynamic_shared = room
-    problem = np.zeros((), PROBLEM)
-    values = {
-        "m": m,
-        "n": n,
-        "k": depth,
-        "k_batch": depth,
-        "a_row": k if stored_a == "rows" else m,
-        "b_row": n if stored_b == "rows" else k,
-        "c_row": n,
-        "c_batch": m * n,
-    }
-    for field, value in values.items():
-        problem[field] = value
+    problem = make_problem(
+        m=m,
+        n=n,
+        k=depth,
+        k_batch=depth,
+        a_row=k if stored_a == "rows" else m,
+        b_row=n if stored_b == "rows" else k,
+        c_row=n,
+        c_batch=m * n,
+    )
 
     kernel[4, 384, None, room](*maps, c, problem, np.int32(parts), np.int32(8))
 
@@ -197,9 +238,20 @@ def test_parts_of_k_are_multiplied_by_boxes(device, stored_a, stored_b, tile, cl
 
 @pytest.mark.gpu_only("a simulated device multiplies natively, whatever the layout")
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int32])
-@pytest.mark.parametrize("shape", [(3, 520, 4096), (1, 300, 8200), (40, 64, 9001), (700, 1, 3000)])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (3, 520, 4096),
+        (1, 300, 8200),
+        (40, 64, 9001),
+        (700, 1, 3000),
+        (3000, 7, 1500),
+        (900, 12, 4100),
+        (600, 40, 2000),
+    ],
+)
 @pytest.mark.parametrize("stored", ["rows", "columns", "a slice of rows", "a slice of columns"])
-def test_few_rows_and_single_columns_are_right_for_every_layout(device, dtype, shape, stored):
+def test_few_rows_and_few_columns_are_right_for_every_layout(device, dtype, shape, stored):
     m, n, k = shape
     exact_a, a = small_integers((m, k), dtype, 11)
     exact_b, b = small_integers((k, n), dtype, 12)
@@ -227,9 +279,10 @@ def test_few_rows_and_single_columns_are_right_for_every_layout(device, dtype, s
 
 
 @pytest.mark.parametrize("stored", ["rows", "columns"])
-def test_a_batch_of_products_with_one_column_is_right(device, stored):
+@pytest.mark.parametrize("columns", [1, 3])
+def test_a_batch_of_products_with_few_columns_is_right(device, stored, columns):
     exact_a, a = small_integers((2, 3, 600, 4096), np.float32, 13)
-    exact_b, b = small_integers((3, 4096, 1), np.float32, 14)
+    exact_b, b = small_integers((3, 4096, columns), np.float32, 14)
     on_a = cs.to_device(a if stored == "rows" else a.swapaxes(2, 3).copy())
     if stored == "columns":
         on_a = on_a.transpose(0, 1, 3, 2)
@@ -239,11 +292,11 @@ def test_a_batch_of_products_with_one_column_is_right(device, stored):
     assert np.array_equal(result.to_host(), (exact_a @ exact_b).astype(np.float32))
 
 
-def test_explain_says_that_a_product_with_one_column_is_transposed(device):
-    matrix, vector = cs.empty((8192, 8192)), cs.empty((8192, 1))
+@pytest.mark.parametrize(("columns", "turned"), [(1, True), (10, True), (65, False)])
+def test_explain_says_that_a_product_with_few_columns_is_transposed(device, columns, turned):
+    matrix, narrow = cs.empty((8192, 8192)), cs.empty((8192, columns))
 
-    assert "C transposed is computed" in cs.matmul.explain(matrix, vector)
-    assert "C transposed is computed" not in cs.matmul.explain(matrix, cs.empty((8192, 2)))
+    assert ("C transposed is computed" in cs.matmul.explain(matrix, narrow)) == turned
 
 
 def test_a_split_product_has_the_same_bits_in_every_run(device):

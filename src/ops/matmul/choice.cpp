@@ -44,8 +44,9 @@ plan::Shape shape_of(const Array& c, std::int64_t k) {
 
 plan::Packs packs_of(const Array& a, const Array& b, const Types& types) {
     if (!types.are_alike()) return {};
-    return {will_be_in_packs(a, types.out),
-            will_be_in_packs(b, types.out) || has_columns_in_packs(b, types.out)};
+    return {.a = will_be_in_packs(a, types.out),
+            .b = will_be_in_packs(b, types.out) || has_columns_in_packs(b, types.out),
+            .b_columns = has_columns_anywhere(b, types.out)};
 }
 
 Way way_of(const std::string& variant, const plan::Shape& shape, const Types& types, const plan::Packs& packs,
@@ -95,49 +96,94 @@ Way choose(const core::Device& device, const Types& types, const plan::Shape& sh
     return {types.out, {}};
 }
 
+bool reads_any_a(const plan::Instance& instance, const Array& a, Type type) {
+    return instance.any_a && a.type == type && in_elements(a);
+}
+
+bool reads_columns_of_a(const plan::Instance& instance, const Array& a, Type type) {
+    return instance.boxes && !instance.planes && !instance.along_k && has_columns(a, type);
+}
+
 bool reads_along_k(const plan::Instance& instance, const Array& b, Type type) {
     return instance.has_along_k &&
            (instance.along_k_anywhere ? has_columns_anywhere(b, type) : has_columns_in_packs(b, type));
 }
 
-namespace {
-
-// The transposed product, if it is faster.
-Way faster(const core::Device& device, const plan::Shape& shape, const Way& way, const Way& turned) {
-    if (way.choice.instance == nullptr || turned.choice.instance == nullptr) return way;
-    const plan::Device on = device_of(device);
-    const auto seconds = [&](const plan::Choice& choice, const plan::Shape& of) {
-        return plan::seconds(*choice.instance, of, choice.split, on);
-    };
-    if (seconds(turned.choice, turn(shape)) >= seconds(way.choice, shape)) return way;
-    Way made = turned;
-    made.turned = true;
-    made.choice.reason = "C has one column, so C transposed is computed. " + made.choice.reason;
-    return made;
+bool reads_columns_of_b(const plan::Instance& instance, const Array& b, Type type) {
+    return reads_along_k(instance, b, type) || (instance.boxes && !instance.planes && has_columns(b, type));
 }
 
-bool is_column(const plan::Shape& shape) { return shape.n == 1 && shape.m > 1; }
+namespace {
+
+// The operands of which a kernel needs copies.
+struct Copies {
+    bool a, b;
+
+    static Copies of(const plan::Instance& instance, const Array& a, const Array& b, Type type) {
+        const auto copied = [&](const Array& operand, bool as_it_lies, bool aligned) {
+            if (operand.type != type) return true;
+            if (as_it_lies) return false;
+            return !has_rows(operand) || (aligned && !in_packs(operand));
+        };
+        const bool a_as_it_lies = reads_any_a(instance, a, type) || reads_columns_of_a(instance, a, type);
+        return {copied(a, a_as_it_lies, instance.aligned_a),
+                copied(b, reads_columns_of_b(instance, b, type), instance.aligned_b)};
+    }
+};
+
+// The seconds of a product of this shape, with its copies.
+double seconds_of(const plan::Choice& choice, const plan::Shape& shape, const Copies& copies,
+                  const plan::Device& on) {
+    const int count = copies.a + copies.b;
+    const double rows =
+        static_cast<double>(copies.a ? shape.m : 0) + static_cast<double>(copies.b ? shape.n : 0);
+    const double bytes = rows * static_cast<double>(shape.k) * static_cast<double>(shape.batch) *
+                         plan::element(choice.instance->in)->size;
+    const double device = plan::seconds(*choice.instance, shape, choice.split, on) +
+                          count * plan::copy_seconds + bytes / plan::copied_bytes_per_second;
+    return std::max(device, plan::host_seconds(choice.split) + count * plan::host_seconds_of_copy);
+}
+
+constexpr int few_columns = 64;
+
+// May the transposed product be faster? Kernels are made for few rows of C, and not for few columns.
+bool is_narrow(const plan::Shape& shape) { return shape.n < shape.m && shape.n <= few_columns; }
+
+Way faster(const plan::Shape& shape, const Way& way, const Copies& copies, const Way& turned,
+           const Copies& copies_of_turned, const plan::Device& on) {
+    if (seconds_of(turned.choice, turn(shape), copies_of_turned, on) >=
+        seconds_of(way.choice, shape, copies, on))
+        return way;
+    Way made = turned;
+    made.turned = true;
+    made.choice.reason =
+        "C has few columns, so C transposed is computed, which has few rows. " + made.choice.reason;
+    return made;
+}
 
 }  // namespace
 
 Way choose_either(const core::Device& device, const Types& types, const plan::Shape& shape, const Array& a,
                   const Array& b) {
     const Way way = choose(device, types, shape, packs_of(a, b, types));
-    if (!is_column(shape)) return way;
-    const Array right = transposed(a);  // of the transposed product
-    const Way turned = choose(device, types, turn(shape), packs_of(transposed(b), right, types));
+    if (!is_narrow(shape) || !types.are_alike() || way.choice.instance == nullptr) return way;
+    const Array left = transposed(b), right = transposed(a);  // of the transposed product
+    plan::Packs packs = packs_of(left, right, types);
+    packs.c_columns = shape.n > 1;
+    const Way turned = choose(device, types, turn(shape), packs);
     if (turned.choice.instance == nullptr) return way;
-    const bool as_it_lies = reads_along_k(*turned.choice.instance, right, turned.factors) ||
-                            (right.type == turned.factors && has_rows(right) && in_packs(right));
-    return as_it_lies ? faster(device, shape, way, turned) : way;
+    return faster(shape, way, Copies::of(*way.choice.instance, a, b, way.factors), turned,
+                  Copies::of(*turned.choice.instance, left, right, turned.factors), device_of(device));
 }
 
 Way choose_in_rows(const core::Device& device, const Types& types, const plan::Shape& shape) {
     const Way way = choose(device, types, shape);
-    if (!is_column(shape)) return way;
-    const Way turned = choose(device, types, turn(shape));
-    const bool reads_columns = turned.choice.instance != nullptr && turned.choice.instance->has_along_k;
-    return reads_columns ? faster(device, shape, way, turned) : way;
+    if (!is_narrow(shape) || !types.are_alike() || way.choice.instance == nullptr) return way;
+    const bool one_column = shape.n == 1;
+    const Way turned = choose(device, types, turn(shape), {.b_columns = true, .c_columns = !one_column});
+    if (turned.choice.instance == nullptr) return way;
+    const Copies copies{!one_column && !turned.choice.instance->any_a, !turned.choice.instance->has_along_k};
+    return faster(shape, way, {false, false}, turned, copies, device_of(device));
 }
 
 }  // namespace cuscope::ops

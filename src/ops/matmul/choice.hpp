@@ -48,13 +48,17 @@ Way way_of(const std::string& variant, const matmul::Shape& shape, const Types& 
 // The way that "auto" takes; without an instance if there is none.
 Way choose(const core::Device& device, const Types& types, const matmul::Shape& shape,
            const matmul::Packs& packs = {});
-// The same for these operands. The transposed product of C with one column has one row, for which there are
-// faster kernels, if they can read A as it lies.
+// The same for these operands. If C has few columns, the transposed product may be faster: it has few rows.
 Way choose_either(const core::Device& device, const Types& types, const matmul::Shape& shape, const Array& a,
                   const Array& b);
 // The same for operands in rows that can be read 16 bytes at a time.
 Way choose_in_rows(const core::Device& device, const Types& types, const matmul::Shape& shape);
-// Can the instance read a B that is stored transposed?
+// Does the instance read A with its strides?
+bool reads_any_a(const matmul::Instance& instance, const Array& a, Type type);
+// Does the instance read an operand that is stored transposed as it lies: by tensor maps, or, of B, by its
+// kernel_along_k()?
+bool reads_columns_of_a(const matmul::Instance& instance, const Array& a, Type type);
+bool reads_columns_of_b(const matmul::Instance& instance, const Array& b, Type type);
 bool reads_along_k(const matmul::Instance& instance, const Array& b, Type type);
 
 }  // namespace cuscope::ops

@@ -100,6 +100,12 @@ struct Part {
     int count;
 };
 
+// The distance between neighbours in the last dimension.
+long long column_distance(const Array& array) {
+    const auto size = static_cast<std::int64_t>(size_of(array.type));
+    return array.shape.back() == 1 ? 1 : array.strides.back() / size;
+}
+
 // `a` and `b` as they are stored: transposed where `boxes` says so.
 std::vector<Part> parts_of(const Array& a, const Array& b, const Array& c, const Boxes& boxes = {}) {
     const Dimensions batch = batch_dimensions(a, b, c);
@@ -111,10 +117,12 @@ std::vector<Part> parts_of(const Array& a, const Array& b, const Array& c, const
                     static_cast<int>(a.shape[boxes.transposed_a ? last - 1 : last]),
                     row_distance(a),
                     row_distance(b),
-                    c.shape[last],
+                    c.shape[last - 1] == 1 ? c.shape[last] : c.strides[last - 1] / size_of_c,
                     0,
                     0,
                     0};
+    problem.a_column = column_distance(a);
+    problem.c_column = column_distance(c);
     // The innermost batch dimension is passed to a launch; the others are looped over.
     std::int64_t count = 1;
     std::size_t outer = batch.extent.size();
@@ -315,8 +323,14 @@ Launches split_launches_of(const plan::Choice& choice, core::Device& device, con
                                    : launches_of(instance, device, a, b, c, transposed_b);
     Launches::One whole = made.all.front();  // a split product is no batch
     Problem& p = whole.part.problem;
-    made.additions = Additions::of(device, choice, c.type, p.m, p.n, p.c_row);
-    p.c_row = p.n;
+    // The parts lie as C does.
+    if (p.c_column == 1) {
+        made.additions = Additions::of(device, choice, c.type, p.m, p.n, p.c_row);
+        p.c_row = p.n;
+    } else {
+        made.additions = Additions::of(device, choice, c.type, p.n, p.m, p.c_column);
+        p.c_column = p.m;
+    }
     p.c_batch = made.additions->elements();
     made.all.clear();
     if (instance.boxes) {
@@ -333,12 +347,12 @@ Launches split_launches_of(const plan::Choice& choice, core::Device& device, con
         Launches::One one = whole;
         Problem& part = one.part.problem;
         const std::int64_t from = first * split.depth;
-        one.part.a += from * size;
+        one.part.a += from * part.a_column * size;
         one.part.b += from * (transposed_b ? 1 : part.b_row) * size;
         one.part.c = first * part.c_batch * size_of_sum;
         one.part.count = count;
         part.k = static_cast<int>(depth);
-        part.a_batch = depth;
+        part.a_batch = depth * part.a_column;
         part.b_batch = depth * (transposed_b ? 1 : part.b_row);
         one.launch.grid.z = static_cast<unsigned>(count);
         made.all.push_back(one);
@@ -442,13 +456,10 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
         // Kernels with boxes also read operands that are stored transposed; some others have a kernel for
         // such a B.
         const bool boxes = instance.boxes && !instance.planes;
-        const bool along_k = reads_along_k(instance, b.array(), factors);
-        bool stored_a = has_columns(a.array(), factors),
-             stored_b = along_k || has_columns(b.array(), factors);
-        if (!stored_a) put_in_rows(a, factors);
+        const bool stored_a = reads_columns_of_a(instance, a.array(), factors);
+        bool stored_b = reads_columns_of_b(instance, b.array(), factors);
+        if (!stored_a && !reads_any_a(instance, a.array(), factors)) put_in_rows(a, factors);
         if (!stored_b) put_in_rows(b, factors);
-        if (stored_a && (!boxes || instance.along_k)) put_in_rows(a, factors), stored_a = false;
-        if (stored_b && !boxes && !along_k) put_in_rows(b, factors), stored_b = false;
         if (boxes && instance.along_k && !(stored_b && has_map(b.array()) && in_packs(transposed(b.array()))))
             b.take(Copy::columns, factors), stored_b = true;
         if (boxes && !instance.parts)

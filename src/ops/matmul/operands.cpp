@@ -78,6 +78,11 @@ Array broadcast(Array array, const Array& product) {
     return array;
 }
 
+bool in_elements(const Array& array) {
+    const auto size = static_cast<std::int64_t>(size_of(array.type));
+    return std::ranges::all_of(array.strides, [&](std::int64_t stride) { return stride % size == 0; });
+}
+
 bool in_packs(const Array& array) {
     const auto size = static_cast<std::int64_t>(size_of(array.type));
     if (reinterpret_cast<std::uintptr_t>(array.pointer) % pack_bytes != 0 ||

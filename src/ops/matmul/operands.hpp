@@ -20,6 +20,8 @@ Array in_rows(const Array& array, Type type, const core::StreamPtr& stream);
 Array converted(const Array& array, Type type, const core::StreamPtr& stream);
 // Broadcasts to the dimensions of the product. A repeated dimension gets a stride of 0.
 Array broadcast(Array array, const Array& product);
+// Are the distances between its elements multiples of an element's size?
+bool in_elements(const Array& array);
 // Can the kernels read it 16 bytes at a time, up to the end of the last row?
 bool in_packs(const Array& array);
 // Tensor maps have no negative distances between the matrices of a batch.
