@@ -18,11 +18,11 @@ True
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
-from . import _checking, _display, _progress, tracing
+from . import _core, _display, _progress
 from ._arrays import empty_like, zeros_like
-from ._checking import CheckReport, Finding, check
 from ._core import (
     AccessPolicyWindow,
     Capture,
@@ -98,15 +98,16 @@ from ._core import (
 )
 from ._errors import CaptureError, CompileError, CudaError, OutOfMemoryError, PendingWarning
 from ._matmul import Matmul, Variant, matmul
-from ._models import Model, add_host_device, model, models
-from ._profiling import Profile, ProfiledAccess, ProfiledLine, ProfileFinding, ProfilePicture
 from ._progress import show_progress
 from ._reduce import Reduce, reduce
-from .tracing import range, trace
 
 if TYPE_CHECKING:
-    from . import figures
+    from . import figures, tracing
+    from ._checking import CheckReport, Finding, check
     from ._info import Info
+    from ._models import Model, add_host_device, model, models
+    from ._profiling import Profile, ProfiledAccess, ProfiledLine, ProfileFinding, ProfilePicture
+    from .tracing import range, trace
 
 __version__: str = build_config["version"]
 
@@ -148,6 +149,16 @@ __all__ = [
     # about
     "__version__", "info",
 ]  # fmt: skip
+
+# The modules of these names are loaded when a program first asks for one of them. They take longer to load than all
+# others, and many programs need none of them.
+_LATER = {
+    "figures": "figures",
+    **dict.fromkeys(("Model", "add_host_device", "model", "models"), "_models"),
+    **dict.fromkeys(("tracing", "range", "trace"), "tracing"),
+    **dict.fromkeys(("CheckReport", "Finding", "check"), "_checking"),
+    **dict.fromkeys(("Profile", "ProfileFinding", "ProfilePicture", "ProfiledAccess", "ProfiledLine"), "_profiling"),
+}  # fmt: skip
 
 
 def calibrate(device: Device | None = None, *, name: str | None = None) -> Model:
@@ -207,9 +218,12 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "figures":  # few programs need them
-        return importlib.import_module(".figures", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module(f".{_LATER[name]}", __name__)
+    if name != _LATER[name]:
+        globals()[name] = getattr(module, name)
+    return globals()[name]
 
 
 def __dir__() -> list[str]:
@@ -220,10 +234,12 @@ _display.add_to_classes()
 
 # The names that tracebacks, help() and pickle show. The extension sets the names of its classes itself.
 for _name in __all__:
-    _public = globals().get(_name)  # None: figures, which nobody has asked for yet
+    _public = globals().get(_name)  # None: of a module that is loaded later
     if getattr(_public, "__module__", __name__) != __name__:
         _public.__module__ = __name__
 del _name, _public
 
-_checking.start_from_environment()
+_core.set_up_lines(__path__[0] + os.sep)
 _progress.start()
+if os.environ.get("CUSCOPE_CHECK"):
+    importlib.import_module("._checking", __name__).start_from_environment()

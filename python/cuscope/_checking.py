@@ -302,6 +302,11 @@ def check(*, wait: bool = True) -> Check:
     return Check(wait=wait)
 
 
+Finding.__module__ = CheckReport.__module__ = check.__module__ = (
+    "cuscope"  # as tracebacks, help() and pickle show
+)
+
+
 def start_from_environment() -> None:
     """Check the whole program if CUSCOPE_CHECK asks for it; called when cuscope is imported."""
     value = os.environ.get("CUSCOPE_CHECK", "")

@@ -446,6 +446,11 @@ def add_host_device(model: str | Model = "h200") -> Device:
     return _core.add_host_device(f"base=h200\n{''.join(lines)}")
 
 
+for _public in (Model, add_host_device, model, models):
+    _public.__module__ = "cuscope"  # the name that tracebacks, help() and pickle show
+del _public
+
+
 def field_table() -> str:
     """The table of the fields in docs/models.md."""
     rows = [

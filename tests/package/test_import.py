@@ -75,6 +75,19 @@ def test_import_needs_nothing_optional(run_python):
     assert done.stdout.strip() == "[2.0, 2.0, 2.0] True", done.stderr
 
 
+def test_classes_have_their_public_name_before_a_program_asks_for_it(run_python):
+    done = run_python(
+        """
+        import cuscope as cs
+        with cs.Device("host:0"):
+            profile = cs.Module("__global__ void f(int* x) { x[0] = 1; }").f.profile(cs.zeros(1, "int32"), grid=1, block=1)
+        print(type(profile), "Profile" in vars(cs), cs.Profile is type(profile))
+        """
+    )
+
+    assert done.stdout == "<class 'cuscope.Profile'> False True\n", done.stderr
+
+
 @pytest.mark.subprocess  # a build with a sanitizer takes longer, and NumPy has none
 def test_import_takes_little_over_numpys_own(tmp_path):
     """The bound is a ratio to NumPy's own import in the same process, which does not depend on the machine's speed."""
@@ -90,7 +103,7 @@ def test_import_takes_little_over_numpys_own(tmp_path):
         }
         ratios.append(total["cuscope"] / total["numpy"])
 
-    assert statistics.median(ratios) < 1
+    assert statistics.median(ratios) < 0.6
 
 
 @pytest.mark.subprocess

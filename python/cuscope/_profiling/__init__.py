@@ -18,6 +18,10 @@ __all__ = [
     "profile_of",
 ]
 
+for _public in (Profile, ProfileFinding, ProfilePicture, ProfiledAccess, ProfiledLine):
+    _public.__module__ = "cuscope"  # the name that tracebacks, help() and pickle show
+del _public
+
 
 def profile_of(facts: Mapping[str, Any]) -> Profile:
     """Called by the extension, with the rows of a launch."""

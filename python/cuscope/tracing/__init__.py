@@ -15,3 +15,5 @@ from .recording import trace
 from .trace import Trace
 
 __all__ = ["Trace", "load", "range", "trace"]
+
+range.__module__ = trace.__module__ = "cuscope"  # the name that tracebacks, help() and pickle show

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import warnings
 from functools import cache
-from pathlib import Path
 from types import TracebackType
 from typing import Any, SupportsIndex
 
@@ -21,7 +19,6 @@ __all__ = ["trace"]
 
 MOST_BYTES = 512 << 20
 
-_core.set_up_lines(str(Path(__file__).parents[1]) + os.sep)
 _core.set_range_variable(ranges.innermost_range)
 
 
