@@ -55,6 +55,8 @@ struct Instance {
     // launch computes one matrix of a batch.
     bool parts = false;
 
+    bool reads_boxes() const { return boxes && !planes; }  // of the operands themselves
+
     long long blocks(long long m, long long n) const {
         const long long rows = static_cast<long long>(tile_m) * cluster;
         return (m + rows - 1) / rows * cluster * ((n + tile_n - 1) / tile_n);

@@ -52,3 +52,35 @@ def test_elements_in_reverse_are_found(device):
 
     assert np.array_equal(product, host[::-1, ::-1].T @ b)
     assert any("gather_tiles" in name for name in kernels)
+
+
+def transposed(m: int, n: int, dtype: type) -> cs.DeviceArray:
+    return cs.empty((n, m), dtype).T
+
+
+@pytest.mark.host_only("a GPU adds parts of products, and its kernels have other names")
+@pytest.mark.parametrize(
+    ("left", "right", "copies"),
+    [
+        (lambda: cs.empty((64, 1000), np.float32), lambda: transposed(1000, 520, np.float32), 0),
+        (lambda: cs.empty((9000, 800), np.float32), lambda: cs.empty((800, 7), np.float32), 0),
+        (lambda: transposed(9000, 800, np.float32), lambda: cs.empty((800, 7), np.float32), 0),
+        (lambda: cs.empty((16, 1000), np.float16), lambda: transposed(1000, 520, np.float16), 0),
+        (lambda: cs.empty((300, 300), np.float16), lambda: transposed(300, 300, np.float16), 1),
+        (lambda: cs.empty((64, 1000), np.int32), lambda: cs.empty((1000, 520), np.int8), 1),
+    ],
+    ids=["x @ w.T", "few columns", "few columns, transposed", "16 rows", "rows of 600 bytes", "converted"],
+)
+def test_a_simulated_device_copies_the_operands_that_a_gpu_copies(left, right, copies):
+    with cs.add_host_device("h200"):
+        a, b = left(), right()
+        a.fill(1)
+        b.fill(2)
+        cs.synchronize()
+        with cs.trace() as t:
+            product = cs.matmul(a, b)
+
+    assert (product.to_host() == 2 * a.shape[1]).all()
+    work = t.spans["name"][np.isin(t.spans["kind"], ["kernel", "copy", "memset"])].tolist()
+    assert work[-1] == "matmul"
+    assert len(work[:-1]) == copies, work

@@ -6,7 +6,6 @@
 #include "core/device/device.hpp"
 #include "core/error.hpp"
 #include "ops/matmul/matmul.hpp"
-#include "ops/matmul/operands.hpp"
 
 namespace cuscope::ops {
 
@@ -96,12 +95,17 @@ Way choose(const core::Device& device, const Types& types, const plan::Shape& sh
     return {types.out, {}};
 }
 
+namespace {
+
+// Does the instance read A with its strides?
 bool reads_any_a(const plan::Instance& instance, const Array& a, Type type) {
     return instance.any_a && a.type == type && in_elements(a);
 }
 
+// Does the instance read an operand that is stored transposed as it lies: by tensor maps, or, of B, by its
+// kernel_along_k()?
 bool reads_columns_of_a(const plan::Instance& instance, const Array& a, Type type) {
-    return instance.boxes && !instance.planes && !instance.along_k && has_columns(a, type);
+    return instance.reads_boxes() && !instance.along_k && has_columns(a, type);
 }
 
 bool reads_along_k(const plan::Instance& instance, const Array& b, Type type) {
@@ -110,10 +114,8 @@ bool reads_along_k(const plan::Instance& instance, const Array& b, Type type) {
 }
 
 bool reads_columns_of_b(const plan::Instance& instance, const Array& b, Type type) {
-    return reads_along_k(instance, b, type) || (instance.boxes && !instance.planes && has_columns(b, type));
+    return reads_along_k(instance, b, type) || (instance.reads_boxes() && has_columns(b, type));
 }
-
-namespace {
 
 // The operands of which a kernel needs copies.
 struct Copies {
@@ -174,6 +176,35 @@ Way choose_either(const core::Device& device, const Types& types, const plan::Sh
     if (turned.choice.instance == nullptr) return way;
     return faster(shape, way, Copies::of(*way.choice.instance, a, b, way.factors), turned,
                   Copies::of(*turned.choice.instance, left, right, turned.factors), device_of(device));
+}
+
+InColumns make_readable(const Way& way, const Types& types, Prepared* a, Prepared* b) {
+    using Copy = Prepared::Copy;
+    const Type factors = way.factors;
+    const plan::Instance& instance = *way.choice.instance;
+    const auto put_in_rows = [factors](Prepared* operand) {
+        if (operand->array().type != factors || !has_rows(operand->array()))
+            operand->take(Copy::rows, factors);
+    };
+    for (Prepared* const operand : {a, b})
+        if (operand->array().type != factors && !types.are_alike()) operand->take(Copy::converted, factors);
+    // Kernels with boxes also read operands that are stored transposed; some others have a kernel for such a
+    // B.
+    InColumns columns{reads_columns_of_a(instance, a->array(), factors),
+                      reads_columns_of_b(instance, b->array(), factors)};
+    if (!columns.a && !reads_any_a(instance, a->array(), factors)) put_in_rows(a);
+    if (!columns.b) put_in_rows(b);
+    if (instance.reads_boxes() && instance.along_k &&
+        !(columns.b && has_map(b->array()) && in_packs(transposed(b->array())))) {
+        b->take(Copy::columns, factors);
+        columns.b = true;
+    }
+    if (instance.reads_boxes() && !instance.parts)
+        for (Prepared* const operand : {a, b})
+            if (!has_map(operand->array())) operand->take(Copy::all, factors);
+    if (instance.aligned_a && !columns.a && !in_packs(a->array())) a->take(Copy::packs, factors);
+    if (instance.aligned_b && !columns.b && !in_packs(b->array())) b->take(Copy::packs, factors);
+    return columns;
 }
 
 Way choose_in_rows(const core::Device& device, const Types& types, const plan::Shape& shape) {

@@ -6,6 +6,7 @@
 
 #include "cuda_kernels/matmul/plan.hpp"
 #include "ops/array.hpp"
+#include "ops/matmul/operands.hpp"
 
 namespace cuscope::ops {
 
@@ -53,12 +54,12 @@ Way choose_either(const core::Device& device, const Types& types, const matmul::
                   const Array& b);
 // The same for operands in rows that can be read 16 bytes at a time.
 Way choose_in_rows(const core::Device& device, const Types& types, const matmul::Shape& shape);
-// Does the instance read A with its strides?
-bool reads_any_a(const matmul::Instance& instance, const Array& a, Type type);
-// Does the instance read an operand that is stored transposed as it lies: by tensor maps, or, of B, by its
-// kernel_along_k()?
-bool reads_columns_of_a(const matmul::Instance& instance, const Array& a, Type type);
-bool reads_columns_of_b(const matmul::Instance& instance, const Array& b, Type type);
-bool reads_along_k(const matmul::Instance& instance, const Array& b, Type type);
+
+// Which operands does the kernel read transposed, as they are stored?
+struct InColumns {
+    bool a, b;
+};
+// Makes the copies of operands that the kernel cannot read as they lie.
+InColumns make_readable(const Way& way, const Types& types, Prepared* a, Prepared* b);
 
 }  // namespace cuscope::ops

@@ -1,8 +1,9 @@
 #include "ops/matmul/cpu.hpp"
 
 #include <algorithm>
-#include <array>
 #include <complex>
+#include <memory>
+#include <stdexcept>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -16,49 +17,66 @@ namespace {
 
 using Operands = NativeProduct::Operands;
 
-template <class T>
+template <class Factor, class T>
 struct Matrices {
-    const T *a, *b;
+    const Factor *a, *b;
     T* c;
 };
 
-template <class T>
-Matrices<T> matrices(const Operands& operands, int index) {
+template <class Factor, class T>
+Matrices<Factor, T> matrices(const Operands& operands, int index) {
     const Problem& p = operands.problem;
-    return {static_cast<const T*>(operands.a) + index * p.a_batch,
-            static_cast<const T*>(operands.b) + index * p.b_batch,
+    return {static_cast<const Factor*>(operands.a) + index * p.a_batch,
+            static_cast<const Factor*>(operands.b) + index * p.b_batch,
             static_cast<T*>(operands.c) + index * p.c_batch};
 }
 
-// Computes rows [first, last) of C with one row of B after the other, so that memory is read contiguously.
+// A sum as an element of C.
 template <class T, class Sum>
-void multiply_rows(const Problem& p, const Matrices<T>& m, int first, int last) {
-    std::vector<Sum> sums(static_cast<std::size_t>(p.n));
+T rounded(Sum sum) {
+    if constexpr (is_small_float<T>) {
+        return T::from(sum);
+    } else {
+        return static_cast<T>(sum);
+    }
+}
+
+// Computes rows [first, last) of C. Memory is read contiguously if B lies in rows or in columns.
+template <class Factor, class T, class Sum>
+void multiply_rows(const Operands& operands, const Matrices<Factor, T>& m, int first, int last) {
+    const Problem& p = operands.problem;
+    const auto add = [](Sum& sum, Sum factor, Factor other) {
+        if constexpr (std::is_same_v<T, bool>) {
+            sum |= static_cast<Sum>(factor & other);
+        } else {
+            sum += factor * static_cast<Sum>(other);
+        }
+    };
+    std::vector<Sum> factors(static_cast<std::size_t>(p.k)), sums(static_cast<std::size_t>(p.n));
     for (int row = first; row < last; ++row) {
+        const Factor* of_a = m.a + row * p.a_row;
+        for (Sum& factor : factors) factor = static_cast<Sum>(*of_a), of_a += p.a_column;
         std::fill(sums.begin(), sums.end(), Sum(0));
-        for (int i = 0; i < p.k; ++i) {
-            const auto factor = static_cast<Sum>(m.a[row * p.a_row + i]);
-            const T* const line = m.b + i * p.b_row;
+        if (operands.b_column == 1) {
+            const Factor* line = m.b;
+            for (const Sum factor : factors) {
+                for (int column = 0; column < p.n; ++column)
+                    add(sums[static_cast<std::size_t>(column)], factor, line[column]);
+                line += p.b_row;
+            }
+        } else {
             for (int column = 0; column < p.n; ++column) {
-                if constexpr (std::is_same_v<T, bool>) {
-                    sums[static_cast<std::size_t>(column)] |= static_cast<Sum>(factor & line[column]);
-                } else {
-                    sums[static_cast<std::size_t>(column)] += factor * static_cast<Sum>(line[column]);
-                }
+                const Factor* of_b = m.b + column * operands.b_column;
+                for (const Sum factor : factors)
+                    add(sums[static_cast<std::size_t>(column)], factor, *of_b), of_b += p.b_row;
             }
         }
-        for (int column = 0; column < p.n; ++column) {
-            if constexpr (is_small_float<T>) {
-                m.c[row * p.c_row + column] = T::from(sums[static_cast<std::size_t>(column)]);
-            } else {
-                m.c[row * p.c_row + column] = static_cast<T>(sums[static_cast<std::size_t>(column)]);
-            }
-        }
+        std::transform(sums.begin(), sums.end(), m.c + row * p.c_row, rounded<T, Sum>);
     }
 }
 
 // Computes one block's share of the rows of all matrices.
-template <class T, class Sum>
+template <class Factor, class T, class Sum>
 void multiply_share(const Operands& operands, unsigned block, unsigned blocks) {
     const std::int64_t rows = std::int64_t{operands.problem.m} * operands.batch;
     std::int64_t row = rows * block / blocks;
@@ -66,70 +84,113 @@ void multiply_share(const Operands& operands, unsigned block, unsigned blocks) {
     while (row < end) {
         const std::int64_t index = row / operands.problem.m, first = row % operands.problem.m;
         const std::int64_t last = std::min<std::int64_t>(operands.problem.m, first + end - row);
-        multiply_rows<T, Sum>(operands.problem, matrices<T>(operands, static_cast<int>(index)),
-                              static_cast<int>(first), static_cast<int>(last));
+        multiply_rows<Factor, T, Sum>(operands, matrices<Factor, T>(operands, static_cast<int>(index)),
+                                      static_cast<int>(first), static_cast<int>(last));
         row += last - first;
     }
 }
 
+// A matrix as a BLAS takes it, in rows of type T: where it lies, or a copy. A BLAS also takes transposed
+// matrices, but may then sum in another order.
 template <class T>
+class Rows {
+  public:
+    template <class Factor>
+    Rows(const Factor* matrix, int rows, int columns, std::int64_t row, std::int64_t column) {
+        if constexpr (std::is_same_v<Factor, T>) {
+            first_ = matrix;
+            distance_ = row;
+            if (column == 1) return;
+        }
+        copy_ = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(rows) *
+                                                    static_cast<std::size_t>(columns));
+        first_ = copy_.get();
+        distance_ = columns;
+        for (int top = 0; top < rows; top += tile)
+            for (int left = 0; left < columns; left += tile)
+                copy(matrix + top * row + left * column, std::min(tile, rows - top),
+                     std::min(tile, columns - left), row, column, copy_.get() + top * distance_ + left);
+    }
+
+    const T* first() const { return first_; }
+    std::int64_t distance() const { return distance_; }
+
+  private:
+    static constexpr int tile = 32;
+
+    // Reads and writes each line of memory as a whole, because the cache does not hold the lines of a long
+    // column.
+    template <class Factor>
+    void copy(const Factor* from, int rows, int columns, std::int64_t row, std::int64_t column, T* to) {
+        T part[tile][tile];
+        for (int j = 0; j < columns; ++j)
+            for (int i = 0; i < rows; ++i) part[i][j] = static_cast<T>(from[i * row + j * column]);
+        for (int i = 0; i < rows; ++i) std::copy_n(part[i], columns, to + i * distance_);
+    }
+
+    std::unique_ptr<T[]> copy_;
+    const T* first_ = nullptr;
+    std::int64_t distance_ = 0;
+};
+
+// Small floats are multiplied as floats, which represent every element exactly and round the sums less.
+template <class Factor, class T>
 void multiply_by_blas(const Operands& operands, unsigned, unsigned) {
+    using Sum = std::conditional_t<is_small_float<Factor>, float, Factor>;
     const Problem& p = operands.problem;
+    std::vector<Sum> sums;
+    if constexpr (!std::is_same_v<T, Sum>)
+        sums.resize(static_cast<std::size_t>(p.m) * static_cast<std::size_t>(p.n));
     for (int i = 0; i < operands.batch; ++i) {
-        const Matrices<T> m = matrices<T>(operands, i);
-        Blas::of_process().multiply({p.m, p.n, p.k, p.a_row, p.b_row, p.c_row}, m.a, m.b, m.c);
+        const Matrices<Factor, T> m = matrices<Factor, T>(operands, i);
+        const Rows<Sum> a(m.a, p.m, p.k, p.a_row, p.a_column);
+        const Rows<Sum> b(m.b, p.k, p.n, p.b_row, operands.b_column);
+        const auto multiply = [&](Sum* c, std::int64_t c_row) {
+            Blas::of_process().multiply({p.m, p.n, p.k, a.distance(), b.distance(), c_row}, a.first(),
+                                        b.first(), c);
+        };
+        if constexpr (std::is_same_v<T, Sum>) {
+            multiply(m.c, p.c_row);
+        } else {
+            multiply(sums.data(), p.n);
+            for (int row = 0; row < p.m; ++row)
+                std::transform(sums.begin() + std::int64_t{row} * p.n,
+                               sums.begin() + std::int64_t{row + 1} * p.n, m.c + row * p.c_row,
+                               rounded<T, Sum>);
+        }
     }
 }
 
-// For small floats: computes in float, which represents every element exactly and rounds the sums less.
-template <class T>
-void multiply_widened(const Operands& operands, unsigned, unsigned) {
-    const Problem& p = operands.problem;
-    const auto size = [](int rows, int columns) {
-        return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
-    };
-    const auto widen = [](const T* from, std::int64_t distance, int rows, int columns,
-                          std::vector<float>& to) {
-        for (int row = 0; row < rows; ++row)
-            std::transform(from + row * distance, from + row * distance + columns,
-                           to.begin() + std::int64_t{row} * columns,
-                           [](T value) { return static_cast<float>(value); });
-    };
-    std::vector<float> a(size(p.m, p.k)), b(size(p.k, p.n)), c(size(p.m, p.n));
-    for (int i = 0; i < operands.batch; ++i) {
-        const Matrices<T> m = matrices<T>(operands, i);
-        widen(m.a, p.a_row, p.m, p.k, a);
-        widen(m.b, p.b_row, p.k, p.n, b);
-        Blas::of_process().multiply({p.m, p.n, p.k, p.k, p.n, p.n}, a.data(), b.data(), c.data());
-        for (int row = 0; row < p.m; ++row)
-            std::transform(c.begin() + std::int64_t{row} * p.n, c.begin() + std::int64_t{row + 1} * p.n,
-                           m.c + row * p.c_row, [](float value) { return T::from(value); });
-    }
-}
-
-template <class T>
+template <class Factor, class T>
 NativeProduct way_of() {
-    const bool blas = Blas::of_process().found();
     if constexpr (std::is_same_v<T, bool>) {
-        return {multiply_share<bool, unsigned char>, true};
+        return {multiply_share<bool, bool, unsigned char>, true};
     } else if constexpr (std::is_integral_v<T>) {  // the bits of a product are the same with and without
                                                    // signs
         using Unsigned = std::make_unsigned_t<T>;
-        return {multiply_share<Unsigned, std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>,
-                true};
-    } else if constexpr (is_small_float<T>) {
-        if (blas) return {multiply_widened<T>, false};
-        return {multiply_share<T, float>, true};
+        using Sum = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+        return {multiply_share<Unsigned, Unsigned, Sum>, true};
     } else {
-        if (blas) return {multiply_by_blas<T>, false};
-        return {multiply_share<T, T>, true};
+        using Sum = std::conditional_t<is_small_float<Factor>, float, Factor>;
+        if (Blas::of_process().found()) return {multiply_by_blas<Factor, T>, false};
+        return {multiply_share<Factor, T, Sum>, true};
     }
 }
 
 }  // namespace
 
-NativeProduct NativeProduct::of(Type type) {
-    return with_element(type, [](auto element) { return way_of<typename decltype(element)::type>(); });
+NativeProduct NativeProduct::of(Type factors, Type product, std::int64_t b_column) {
+    NativeProduct made = with_element(product, [&](auto of_product) {
+        using T = typename decltype(of_product)::type;
+        return with_element(factors, [](auto of_factors) -> NativeProduct {
+            using Factor = typename decltype(of_factors)::type;
+            constexpr bool widens = is_small_float<Factor> && (is_small_float<T> || std::is_same_v<T, float>);
+            if constexpr (std::is_same_v<Factor, T> || widens) return way_of<Factor, T>();
+            throw std::logic_error("a product of a type for which there is no function");
+        });
+    });
+    made.b_column = b_column;
+    return made;
 }
 
 unsigned NativeProduct::blocks(const Problem& problem, int batch) const {

@@ -162,7 +162,6 @@ struct Launches {
 
     std::shared_ptr<core::Kernel> kernel;
     NativeProduct native_product{};  // without a function: `kernel` multiplies
-    Type type{};
     std::vector<One> all;
     std::optional<Additions> additions{};          // the launches write parts, which these add up
     std::optional<Boxes> boxes{};                  // the kernel takes tensor maps
@@ -212,7 +211,12 @@ struct Launches {
                 cuscope::ops::run(*kernel, launch, stream, memories, left, right, product, part.problem);
                 continue;
             }
-            const NativeProduct::Operands operands{left, right, product, part.problem, part.count, type};
+            const NativeProduct::Operands operands{(turned ? b : a).pointer + part.a,
+                                                   (turned ? a : b).pointer + part.b,
+                                                   product,
+                                                   part.problem,
+                                                   part.count,
+                                                   native_product.b_column};
             static const std::uint32_t name = index_of_name("matmul");
             run_natively(*kernel, name, native_product.function, operands, launch, stream, memories);
         }
@@ -225,16 +229,13 @@ std::int64_t predict(const core::Device& device, const Way& way, const plan::Sha
     return predict_matmul(device, way.choice, way.turned ? turn(shape) : shape);
 }
 
-// `types`, `left` and `right`: of the product on a GPU, which gives the time.
-Launches native_launches(core::Device& device, const Array& a, const Array& b, const Array& c,
-                         const Types& types, const Array& left, const Array& right) {
-    Launches made{native_kernel(device), NativeProduct::of(c.type), c.type, {}};
+// `way`: of the product on a GPU, which gives the time.
+Launches native_launches(core::Device& device, const Way& way, const Array& a, const Array& b,
+                         const Array& c) {
+    Launches made{native_kernel(device), NativeProduct::of(a.type, c.type, column_distance(b)), {}};
     for (const Part& part : parts_of(a, b, c)) {
         const Problem& p = part.problem;
-        // The time of the kernel that "auto" takes on a GPU.
-        const plan::Shape shape{p.m, p.n, p.k, part.count};
-        const Way way = choose_either(device, types, shape, left, right);
-        const std::int64_t duration = predict(device, way, shape);
+        const std::int64_t duration = predict(device, way, {p.m, p.n, p.k, part.count});
         const unsigned blocks = made.native_product.blocks(p, part.count);
         const auto operations = static_cast<double>(p.m) * p.n * p.k * part.count;
         made.all.push_back({part,
@@ -260,7 +261,7 @@ Launches launches_of(const plan::Instance& instance, core::Device& device, const
     const auto shared =
         static_cast<std::size_t>(instance.shared_bytes + (transposed_b ? instance.along_k_bytes : 0));
     const std::string name = transposed_b ? plan::kernel_along_k(instance) : instance.kernel;
-    Launches made{KernelLibrary::of(device).kernel("matmul/" + instance.rung, name, shared), {}, c.type, {}};
+    Launches made{KernelLibrary::of(device).kernel("matmul/" + instance.rung, name, shared), {}, {}};
     for (const Part& part : parts_of(a, transposed_b ? transposed(b) : b, c)) {
         const Problem& p = part.problem;
         const std::int64_t blocks = instance.blocks(p.m, p.n);
@@ -289,7 +290,6 @@ Launches box_launches_of(const plan::Instance& instance, core::Device& device, c
     Launches made{KernelLibrary::of(device).kernel("matmul/" + instance.rung,
                                                    kernel_for(instance, transposed_a, transposed_b), shared),
                   {},
-                  c.type,
                   {}};
     for (const Part& part :
          parts_of(transposed_a ? transposed(a) : a, transposed_b ? transposed(b) : b, c, boxes)) {
@@ -370,6 +370,14 @@ int number_of(std::string_view variant) {
     return found == ideas.end() ? -1 : static_cast<int>(found - ideas.begin()) + 1;
 }
 
+Launches launches_of(const plan::Choice& choice, core::Device& device, const Array& a, const Array& b,
+                     const Array& c, const InColumns& columns) {
+    if (choice.split.parts() > 1) return split_launches_of(choice, device, a, b, c, columns.a, columns.b);
+    return choice.instance->reads_boxes()
+               ? box_launches_of(*choice.instance, device, a, b, c, columns.a, columns.b)
+               : launches_of(*choice.instance, device, a, b, c, columns.b);
+}
+
 PlanKey key_of(const Operand& a, const Operand& b, Type type, bool natively, int variant) {
     const auto packed = [](const Operand& operand) {
         return reinterpret_cast<std::uintptr_t>(operand.pointer) % pack_bytes == 0;
@@ -429,51 +437,26 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
         throw std::invalid_argument(
             "variant: 'native' is there on simulated devices alone; see matmul.variants()");
     const Types types(left.type, right.type, c.type);
-    Launches launches;
-    using Copy = Prepared::Copy;
-    const auto put_in_rows = [](Prepared& operand, Type type) {
-        if (operand.array().type != type || !has_rows(operand.array())) operand.take(Copy::rows, type);
-    };
-    if (natively) {
-        put_in_rows(a, c.type), put_in_rows(b, c.type);
-        launches = native_launches(device, broadcast(a.array(), c), broadcast(b.array(), c), c, types,
-                                   left.array(), right.array());
-    } else {
-        const plan::Shape shape = shape_of(c, left.shape.back());
-        const Way chosen = automatic ? choose_either(device, types, shape, a.array(), b.array())
-                                     : way_of(std::string(variant), shape, types,
-                                              packs_of(a.array(), b.array(), types), device);
-        const Type factors = chosen.factors;
-        if (chosen.turned) {
-            a = Prepared(transposed(right.array()), stream), b = Prepared(transposed(left.array()), stream);
-            c = transposed(c);
-        }
-        for (Prepared* const operand : {&a, &b})
-            if (operand->array().type != factors && !types.are_alike())
-                operand->take(Copy::converted, factors);
-        const plan::Choice& choice = chosen.choice;
-        const plan::Instance& instance = *choice.instance;
-        // Kernels with boxes also read operands that are stored transposed; some others have a kernel for
-        // such a B.
-        const bool boxes = instance.boxes && !instance.planes;
-        const bool stored_a = reads_columns_of_a(instance, a.array(), factors);
-        bool stored_b = reads_columns_of_b(instance, b.array(), factors);
-        if (!stored_a && !reads_any_a(instance, a.array(), factors)) put_in_rows(a, factors);
-        if (!stored_b) put_in_rows(b, factors);
-        if (boxes && instance.along_k && !(stored_b && has_map(b.array()) && in_packs(transposed(b.array()))))
-            b.take(Copy::columns, factors), stored_b = true;
-        if (boxes && !instance.parts)
-            for (Prepared* const operand : {&a, &b})
-                if (!has_map(operand->array())) operand->take(Copy::all, factors);
-        if (instance.aligned_a && !stored_a && !in_packs(a.array())) a.take(Copy::packs, factors);
-        if (instance.aligned_b && !stored_b && !in_packs(b.array())) b.take(Copy::packs, factors);
-        const Array all_a = broadcast(a.array(), c), all_b = broadcast(b.array(), c);
-        launches = choice.split.parts() > 1
-                       ? split_launches_of(choice, device, all_a, all_b, c, stored_a, stored_b)
-                   : boxes ? box_launches_of(instance, device, all_a, all_b, c, stored_a, stored_b)
-                           : launches_of(instance, device, all_a, all_b, c, stored_b);
-        launches.turned = chosen.turned;
+    const plan::Shape shape = shape_of(c, left.shape.back());
+    const Way chosen = automatic || natively ? choose_either(device, types, shape, a.array(), b.array())
+                                             : way_of(std::string(variant), shape, types,
+                                                      packs_of(a.array(), b.array(), types), device);
+    if (chosen.turned) {
+        a = Prepared(transposed(right.array()), stream), b = Prepared(transposed(left.array()), stream);
+        c = transposed(c);
     }
+    // On a simulated device too, so that there are the copies that a GPU makes.
+    const InColumns columns = make_readable(chosen, types, &a, &b);
+    const Array all_a = broadcast(a.array(), c), all_b = broadcast(b.array(), c);
+    Launches launches;
+    if (!natively) {
+        launches = launches_of(chosen.choice, device, all_a, all_b, c, columns);
+    } else if (chosen.turned) {
+        launches = native_launches(device, chosen, transposed(all_b), transposed(all_a), transposed(c));
+    } else {
+        launches = native_launches(device, chosen, all_a, all_b, c);
+    }
+    launches.turned = chosen.turned;
     launches.copies_of_a = a.steps(), launches.copies_of_b = b.steps();
     launches.run(place_of(a.array()), place_of(b.array()), to, stream);
     if (has_plans) plans.add(key, generation, std::move(launches));
