@@ -262,7 +262,8 @@ void upload(const DeviceArray& array, const py::array& source, const core::Strea
     const core::DeviceSpan span = array.span();
     py::array from = source;
     core::CopyPlan steps;
-    if (!array.contiguous() || !is_contiguous(from)) {
+    bool plain = array.contiguous() && is_contiguous(from);
+    if (!plain) {
         if (upload_as_it_lies(array, from, stream) ||
             through_ring(array, from, MemcpyKind::host_to_device, stream))
             return;
@@ -270,11 +271,12 @@ void upload(const DeviceArray& array, const py::array& source, const core::Strea
         if (!is_contiguous(from) && better_packed(array, from, steps)) {
             from = packed(from);
             steps = plan(array, strides_of(array), strides_of(from));
+            plain = array.contiguous();
         }
     }
     const core::KeepAlive keep = keeping(from);
     const void* const data = from.data();
-    if (array.contiguous() && is_contiguous(from)) {
+    if (plain) {
         without_gil([&] { core::copy_to_device(span, data, stream, keep); });
         return;
     }

@@ -92,7 +92,8 @@ std::shared_ptr<WindowObject> make_window(const Scalar& array, const OptionalInt
 
 }  // namespace
 
-int parse_word(py::handle value, const char* what, const char* const* words, std::size_t count, int first) {
+int parse_word(py::handle value, const char* what, std::span<const char* const> words, int first) {
+    const std::size_t count = words.size();
     std::string allowed;
     for (std::size_t i = 0; i < count; ++i) {
         allowed += i == 0 ? "'" : i + 1 == count ? "' or '" : "', '";
@@ -163,7 +164,7 @@ int parse_number(const OptionalInt& value, const char* what, LaunchAttributeId) 
 int parse_number(const OptionalText& value, const char* what, LaunchAttributeId id) {
     const auto* const known = std::find_if(std::begin(number_attributes), std::end(number_attributes),
                                            [id](const NumberAttribute& row) { return row.id == id; });
-    return parse_word(value, what, known->words.data(), known->words.size(), known->first);
+    return parse_word(value, what, known->words, known->first);
 }
 
 bool is_given(bool value) { return value; }

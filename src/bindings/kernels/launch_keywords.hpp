@@ -13,11 +13,7 @@ namespace cuscope::bindings {
 // A list of words for an enumeration: a word stands for its position plus `first`.
 template <std::size_t N>
 using Words = std::array<const char*, N>;
-int parse_word(py::handle value, const char* what, const char* const* words, std::size_t count, int first);
-template <std::size_t N>
-int parse_word(py::handle value, const char* what, const Words<N>& words, int first = 0) {
-    return parse_word(value, what, words.data(), N, first);
-}
+int parse_word(py::handle value, const char* what, std::span<const char* const> words, int first = 0);
 
 inline constexpr Words<3> scheduling_policies{"default", "spread", "load_balancing"};
 inline constexpr Words<4> synchronization_policies{"auto", "spin", "yield", "blocking_sync"};

@@ -137,7 +137,8 @@ core::StreamPtr stream_of(std::span<Operand* const> operands, py::handle given) 
 }
 
 ops::Operand operand_of(const DeviceArray& array, ops::Type type) {
-    return {array.open(), array.pointer(), type, array.shape,
+    Held<core::DeviceMemory> memory = array.open();
+    return {memory, array.pointer_in(*memory), type, array.shape,
             array.packed ? std::span<const py::ssize_t>() : array.strides};
 }
 

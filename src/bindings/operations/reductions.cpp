@@ -99,7 +99,7 @@ ReductionRequest request_of(Operation operation, const Operand& x, const Reducti
         const py::dtype dtype =
             in_native_order(py::dtype::from_args(py::reinterpret_borrow<py::object>(call.dtype)));
         asked = ElementDType{checked_type(dtype, ops::name(operation)), dtype};
-    } else if (takes_dtype(operation) && !is_exact) {
+    } else if (takes_dtype(operation) && !is_exact && !call.out.is_none()) {
         asked = wider_of({type, x.dtype()}, call.out);
     }
     const ops::Types types =
@@ -177,6 +177,7 @@ py::object reduce_arrays(const ReductionJob& job, const DeviceArray& array, cons
     if (direct != nullptr) return output.written();
     DeviceArray result =
         array_over(std::move(out.memory), shape.vector(), made == final ? job.final : dtype_of(made));
+    if (made == final) return output.deliver(std::move(result), stream);
     return output.deliver(converted(std::move(result), {final, job.final}, stream), stream);
 }
 

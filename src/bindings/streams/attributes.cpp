@@ -50,8 +50,7 @@ void bind_property(Classes& classes, const NumberAttribute& row) {
                 std::clamp(place, 0, static_cast<int>(row.words.size()) - 1))];
         },
         [row](const StreamObject& self, const Text& word) {
-            set_number(self, row.id,
-                       parse_word(word, row.stream_property, row.words.data(), row.words.size(), row.first));
+            set_number(self, row.id, parse_word(word, row.stream_property, row.words, row.first));
         },
         row.doc);
 }

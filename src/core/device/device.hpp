@@ -122,7 +122,7 @@ class Device : public std::enable_shared_from_this<Device> {
     // that waits for the device, however many releases of that kind there are, and it tries at most 32 of the
     // retired releases, in turn. So a loop that drops and allocates keeps up with itself, and a stream that
     // is blocked for long adds a constant cost to each call in between.
-    void sweep() { sweep(32); }
+    void sweep(std::size_t most_retired = 32);
     // `attempt` does as much of a release as it can and returns whether it is complete; sweeps try it again.
     // `hurry`, if given, makes the release possible at once, at the price of making streams wait for each
     // other.
@@ -183,7 +183,6 @@ class Device : public std::enable_shared_from_this<Device> {
     // False: the release is to be put off.
     template <class Destroy>
     bool release_now(const char* call, const Destroy& destroy) noexcept;
-    void sweep(std::size_t most_retired);
     bool hurry();  // hurry() and reclaim() return whether something may have been given back
     bool reclaim();
     void let_others_sweep() const;
@@ -225,17 +224,15 @@ inline void refuse_after_fork() {
 // Makes a device the calling thread's current one in its runtime, and restores the previous one.
 class DeviceScope {
   public:
-    explicit DeviceScope(Device& device) : DeviceScope(device, true) {}
+    // `look`: is the device to be current? Else the scope changes nothing.
+    explicit DeviceScope(Device& device, bool look = true) : runtime_(device.runtime()) {
+        refuse_after_fork();
+        if (look) enter(device);
+    }
     DeviceScope(const DeviceScope&) = delete;
     DeviceScope& operator=(const DeviceScope&) = delete;
     ~DeviceScope() {
         if (changed_) runtime_.set_device(previous_);
-    }
-
-  protected:
-    DeviceScope(Device& device, bool look) : runtime_(device.runtime()) {
-        refuse_after_fork();
-        if (look) enter(device);
     }
 
   private:

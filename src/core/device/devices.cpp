@@ -219,7 +219,8 @@ StreamPtr current_stream(const DevicePtr& device) {
 }
 
 StreamPtr innermost_stream(const DevicePtr& device) {
-    for (auto scope = thread_state.scopes.rbegin(); scope != thread_state.scopes.rend(); ++scope) {
+    const auto& scopes = thread_state.scopes;
+    for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) {
         if (scope->stream && scope->entered == device) return scope->stream;
     }
     return device->legacy_stream();

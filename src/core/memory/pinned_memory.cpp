@@ -165,9 +165,10 @@ std::shared_ptr<PinnedMemory> PinnedMemory::find(const Device& device, const voi
                                                  std::size_t bytes) {
     const auto* first = static_cast<const std::byte*>(address);
     std::shared_ptr<PinnedMemory> found;
-    const std::lock_guard lock(memory_registry().mutex);
-    auto entry = memory_registry().entries.upper_bound(first);
-    if (entry == memory_registry().entries.begin()) return nullptr;
+    MemoryRegistry& registry = memory_registry();
+    const std::lock_guard lock(registry.mutex);
+    auto entry = registry.entries.upper_bound(first);
+    if (entry == registry.entries.begin()) return nullptr;
     found = std::prev(entry)->second.lock();
     if (!found || found->closed_ || !found->device().shares_runtime(device)) return nullptr;
     const auto offset = static_cast<std::size_t>(first - static_cast<std::byte*>(found->pointer_));

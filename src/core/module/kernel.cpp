@@ -81,9 +81,11 @@ void Kernel::launch(LaunchConfig config, const StreamPtr& stream, void** pointer
     check_launch(*stream);
     config.stream = stream->handle();
     config.array_bytes = array_bytes;
-    if (checking() && !config.unchecked) [[unlikely]]
-        config.checked = checked();
-    const auto note = note_for_checks(pointers, memories);
+    std::unique_ptr<order::KernelScope> note;
+    if (checking()) [[unlikely]] {
+        if (!config.unchecked) config.checked = checked();
+        note = note_for_checks(pointers, memories);
+    }
     const DeviceScope scope(*device_);
     if (config.checked == nullptr) prepare_time(config);
     const Enqueue enqueue(*stream);

@@ -40,9 +40,10 @@ Status HostRuntime::set_device(int device) {
 }
 
 Status HostRuntime::get_device(int* device) {
-    if (thread().in_host_function) return Status::not_permitted;
+    const ThreadState& here = thread();
+    if (here.in_host_function) return Status::not_permitted;
     if (device == nullptr) return fail(Status::invalid_value);
-    *device = thread().device;
+    *device = here.device;
     return Status::success;
 }
 

@@ -146,8 +146,9 @@ Status find_counting_image(Machine& machine, const Kernel& kernel, const Kernel&
 
 // Refuses a cooperative grid whose blocks the device does not hold at once.
 Status check_cooperative(const LaunchConfig& config, const LaunchRequest& request, const DeviceModel& model) {
+    if (!request.cooperative) return Status::success;
     const std::int64_t blocks = blocks_of(config.grid), resident = resident_blocks(request, model);
-    if (!request.cooperative || blocks <= resident) return Status::success;
+    if (blocks <= resident) return Status::success;
     return fail(Status::cooperative_launch_too_large,
                 "a cooperative grid of " + std::to_string(blocks) + " blocks; the device holds " +
                     std::to_string(resident) + " blocks of this kernel at once, " +
@@ -290,7 +291,7 @@ Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel,
     TRY(loaded.check_launch(config));
     TRY(loaded.resolve(config, &request));
     if (entry.parameter_count > 0 && arguments == nullptr) return fail(Status::invalid_value);
-    Device& owner = machine.devices.current();
+    Device& owner = *loaded.device;
     TRY(check_cooperative(config, request, *owner.model));
 
     auto effect = std::make_shared<KernelEffect>();

@@ -58,7 +58,7 @@ struct LoadedKernel {
     int blocks_per_multiprocessor(unsigned threads, std::size_t dynamic_shared_bytes) const;
 
     Kernel* kernel = nullptr;
-    const Device* device = nullptr;
+    Device* device = nullptr;
     std::shared_ptr<simt::Image> image;
     const cuscope_simt::KernelEntry* entry = nullptr;
 };
