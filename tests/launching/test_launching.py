@@ -476,7 +476,6 @@ except cs.CudaError as error:
 """
 
 
-@pytest.mark.subprocess
 @pytest.mark.parametrize("graph", [False, True], ids=["kernel", "graph"])
 def test_a_blocking_launch_raises_the_error_of_its_kernel(run_python, device, graph):
     done = run_python(f"GRAPH = {graph}\n{FAULT}", env={"CUDA_LAUNCH_BLOCKING": "1"})

@@ -48,6 +48,7 @@ Status launch(Machine& machine, Lock& lock, const LaunchConfig& config, KernelHa
     }
     if (stream->captured()) return capture_kernel(machine, *stream, config, kernel, request, command);
     const CommandRef keep(machine.timeline.pool(), command);
+    const int index = stream->device;  // another thread may destroy the stream during the wait
     if (request.shape) publish_time(request.shape, command);
     machine.commit(command);
     if (request.completion_event != nullptr)
@@ -57,7 +58,7 @@ Status launch(Machine& machine, Lock& lock, const LaunchConfig& config, KernelHa
     if (machine.launch_blocking || request.counting) {
         TRY(machine.waits.wait_for(lock, command));
         // Else the error of the kernel shows at the next call.
-        return machine.launch_blocking ? machine.devices[stream->device].check() : Status::success;
+        return machine.launch_blocking ? machine.devices[index].check() : Status::success;
     }
     machine.waits.relieve(lock);
     return Status::success;

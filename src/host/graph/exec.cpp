@@ -119,8 +119,9 @@ Status GraphExec::launch(Machine& machine, Lock& lock, Stream& stream) {
     machine.waits.start_background();
     machine.waits.wake_background();  // the thread sleeps if nothing was pending
     if (machine.launch_blocking) {
+        const int index = stream.device;  // another thread may destroy the stream during the wait
         TRY(machine.waits.wait_for(lock, CommandRef(last).get()));
-        return machine.devices[stream.device].check();
+        return machine.devices[index].check();
     }
     machine.waits.relieve(lock, whole.nodes + 1);
     return Status::success;
