@@ -169,7 +169,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def sampled(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Where CUSCOPE_TEST_EVERY is n: every n-th set of parameters of each test that has more than four, 16 at most.
+    """Where CUSCOPE_TEST_EVERY is n: every n-th set of parameters of each test that has more than four.
+
+    Of a test with many sets it takes 16 at most.
 
     The sanitizers look for mistakes in code, and some of the sets run nearly all of it.
     """
@@ -180,7 +182,10 @@ def sampled(items: list[pytest.Item]) -> list[pytest.Item]:
     sets, before = Counter(tests), Counter[str]()
     kept = []
     for item, test in zip(items, tests, strict=True):
-        step = max(every, math.ceil(sets[test] / 16) | 1)  # odd, for values that alternate
+        step = max(every, math.ceil(sets[test] / 16))
+        # The number of sets is the product of the numbers of values. With a common divisor, some values would be left out.
+        while step > every and math.gcd(step, sets[test]) > 1:
+            step += 1
         if sets[test] <= 4 or before[test] % step == 0:
             kept.append(item)
         before[test] += 1

@@ -103,11 +103,13 @@ from ._reduce import Reduce, reduce
 
 if TYPE_CHECKING:
     from . import figures, tracing
+    from ._calibration import calibrate
     from ._checking import CheckReport, Finding, check
     from ._info import Info
     from ._models import Model, add_host_device, model, models
     from ._profiling import Profile, ProfiledAccess, ProfiledLine, ProfileFinding, ProfilePicture
-    from .tracing import range, trace
+    from .tracing.ranges import range
+    from .tracing.recording import trace  # not from .tracing, where type checkers find the module trace
 
 __version__: str = build_config["version"]
 
@@ -150,50 +152,16 @@ __all__ = [
     "__version__", "info",
 ]  # fmt: skip
 
-# The modules of these names are loaded when a program first asks for one of them. They take longer to load than all
-# others, and many programs need none of them.
+# The modules of these names are loaded when a program first asks for one of them. These modules take longer to load than
+# all others, and many programs need none of them.
 _LATER = {
     "figures": "figures",
+    "calibrate": "_calibration",
     **dict.fromkeys(("Model", "add_host_device", "model", "models"), "_models"),
     **dict.fromkeys(("tracing", "range", "trace"), "tracing"),
     **dict.fromkeys(("CheckReport", "Finding", "check"), "_checking"),
     **dict.fromkeys(("Profile", "ProfileFinding", "ProfilePicture", "ProfiledAccess", "ProfiledLine"), "_profiling"),
 }  # fmt: skip
-
-
-def calibrate(device: Device | None = None, *, name: str | None = None) -> Model:
-    """Measure a device, and return a model of it that add_host_device() simulates.
-
-    It takes some seconds, and about an eighth of the device's memory. Nothing else should use the device or load the
-    machine meanwhile. The host's times are those of calls from C++. `Model.source` of the result names the fields that
-    are estimates. docs/models.md shows how you simulate your own GPU on a laptop.
-
-    Parameters
-    ----------
-    device : Device, optional
-        Default: the current device. Of a simulated device you get its model back, up to rounding.
-    name : str, optional
-        The name of the model. Default: that of the device.
-
-    Raises
-    ------
-    CudaError
-        A call of the runtime failed.
-    MemoryError
-        The device or the host does not have the memory.
-    ValueError
-        The name is not allowed, or what was measured contradicts itself: then measure again.
-
-    CUDA has no such function.
-
-    >>> import cuscope as cs
-    >>> model = cs.calibrate(cs.add_host_device("k20x"), name="mine")
-    >>> model.name, model.copy_engines
-    ('mine', 2)
-    """
-    from ._calibration import calibrate as measure  # few programs need it
-
-    return measure(device, name=name)
 
 
 def info() -> Info:
@@ -221,9 +189,9 @@ def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = importlib.import_module(f".{_LATER[name]}", __name__)
-    if name != _LATER[name]:
-        globals()[name] = getattr(module, name)
-    return globals()[name]
+    value = module if name == _LATER[name] else getattr(module, name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
@@ -234,7 +202,7 @@ _display.add_to_classes()
 
 # The names that tracebacks, help() and pickle show. The extension sets the names of its classes itself.
 for _name in __all__:
-    _public = globals().get(_name)  # None: of a module that is loaded later
+    _public = globals().get(_name)  # None: the name is in a module that is loaded later
     if getattr(_public, "__module__", __name__) != __name__:
         _public.__module__ = __name__
 del _name, _public

@@ -302,9 +302,9 @@ def check(*, wait: bool = True) -> Check:
     return Check(wait=wait)
 
 
-Finding.__module__ = CheckReport.__module__ = check.__module__ = (
-    "cuscope"  # as tracebacks, help() and pickle show
-)
+for _public in (CheckReport, Finding, check):
+    _public.__module__ = "cuscope"  # the name that tracebacks, help() and pickle show
+del _public
 
 
 def start_from_environment() -> None:

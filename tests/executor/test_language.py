@@ -509,12 +509,13 @@ def test_access_to_freed_memory_is_an_illegal_address(device, run_python):
 
 
 @pytest.mark.host_only("the memory of a simulated device has an address of our choice")
-def test_an_index_of_a_large_power_of_two_reaches_no_other_device(run_python):
+@pytest.mark.parametrize("words", [1, 3])
+def test_an_index_of_a_large_power_of_two_reaches_no_other_device(run_python, words):
     done = run_python(
-        """
+        f"""
         import numpy as np
         import cuscope as cs
-        SOURCE = "__global__ void k(int* p, long long i) { p[i] = 1; }"
+        SOURCE = "__global__ void k(int* p, long long i) {{ p[i] = 1; }}"
         arrays = []
         for _ in range(20):
             with cs.add_host_device("h200"):
@@ -522,7 +523,7 @@ def test_an_index_of_a_large_power_of_two_reaches_no_other_device(run_python):
         for array, power in zip(arrays, range(36, 43)):
             with array.device:
                 try:
-                    cs.Module(SOURCE).k[1, 1](array, 1 << power)
+                    cs.Module(SOURCE).k[1, 1](array, {words} << power)
                     cs.synchronize()
                 except cs.CudaError as error:
                     print(error.name)

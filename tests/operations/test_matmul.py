@@ -433,6 +433,16 @@ def test_transposed_right_operands_in_unusual_layouts_are_right(device, layout):
     check(result.to_host(), a, expected.swapaxes(1, 2))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+@pytest.mark.parametrize(("m", "n", "k"), [(7, 1024, 1000), (9000, 1, 800), (9000, 7, 800)])
+def test_rows_in_reverse_are_multiplied(device, m, n, k, dtype):
+    a, b = operand((m, k), dtype, 9), operand((k, n), dtype, 10)
+    on_a, on_b = cs.to_device(a), cs.to_device(b)
+
+    check(cs.matmul(on_a[::-1], on_b).to_host(), a[::-1], b)
+    check(cs.matmul(on_a, on_b[::-1]).to_host(), a, b[::-1])
+
+
 def test_each_variant_launches_its_own_kernel_again(device):
     """The second call of a variant with the same shapes takes the plan of the first one."""
     a, b = operand((40, 50), np.float32, 1), operand((50, 30), np.float32, 2)

@@ -14,6 +14,35 @@ __all__ = ["calibrate"]
 
 
 def calibrate(device: Device | None = None, *, name: str | None = None) -> Model:
+    """Measure a device, and return a model of it that add_host_device() simulates.
+
+    It takes some seconds, and about an eighth of the device's memory. Nothing else should use the device or load the
+    machine meanwhile. The host's times are those of calls from C++. `Model.source` of the result names the fields that
+    are estimates. docs/models.md shows how you simulate your own GPU on a laptop.
+
+    Parameters
+    ----------
+    device : Device, optional
+        Default: the current device. Of a simulated device you get its model back, up to rounding.
+    name : str, optional
+        The name of the model. Default: that of the device.
+
+    Raises
+    ------
+    CudaError
+        A call of the runtime failed.
+    MemoryError
+        The device or the host does not have the memory.
+    ValueError
+        The name is not allowed, or what was measured contradicts itself: then measure again.
+
+    CUDA has no such function.
+
+    >>> import cuscope as cs
+    >>> model = cs.calibrate(cs.add_host_device("k20x"), name="mine")
+    >>> model.name, model.copy_engines
+    ('mine', 2)
+    """
     if device is None:
         device = current_device()
     if not isinstance(device, Device):
@@ -35,6 +64,9 @@ def calibrate(device: Device | None = None, *, name: str | None = None) -> Model
     made = model(base, name=name, **{field: _rounded(value) for field, value in fields.items()})
     estimated = [field for field in made.to_dict() if field not in fields and field not in ("name", "source")]
     return model(made, name=name, source=_source(device, base, estimated))
+
+
+calibrate.__module__ = "cuscope"  # the name that tracebacks, help() and pickle show
 
 
 def _rounded(value: Any) -> Any:

@@ -224,7 +224,7 @@ inline void refuse_after_fork() {
 // Makes a device the calling thread's current one in its runtime, and restores the previous one.
 class DeviceScope {
   public:
-    // `look`: is the device to be current? Else the scope changes nothing.
+    // Without `look` the scope changes no device, and only refuses calls after a fork.
     explicit DeviceScope(Device& device, bool look = true) : runtime_(device.runtime()) {
         refuse_after_fork();
         if (look) enter(device);

@@ -38,13 +38,13 @@ std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit
 std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
 // Reserves addresses at a fixed place, so that they are the same on every run. The place is away from the
-// ranges that the system and AddressSanitizer use. Two places are a multiple of 1.5 TiB apart, which is never
-// within 500 GiB of a power of two. So p[1 << 40] is in no other device's memory. ThreadSanitizer allows no
-// such place; with it the system chooses the address.
+// ranges that the system and AddressSanitizer use. Two places are a multiple of 1.75 TiB apart. No multiple
+// is within 250 GiB of a power of two, or of three times one: p[1 << 40] is in no other device's memory.
+// ThreadSanitizer allows no such place; with it the system chooses the address.
 std::byte* reserve([[maybe_unused]] int device, std::size_t bytes) {
     constexpr int kind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 #if defined(MAP_FIXED_NOREPLACE) && !defined(CUSCOPE_THREAD_SANITIZER)
-    constexpr std::uintptr_t first = 0x110000000000, slot = std::uintptr_t{3} << 39;
+    constexpr std::uintptr_t first = 0x110000000000, slot = std::uintptr_t{7} << 38;
     constexpr int slots = 32;
     for (int i = device; i < slots; ++i) {
         void* const wanted = reinterpret_cast<void*>(first + static_cast<std::uintptr_t>(i) * slot);

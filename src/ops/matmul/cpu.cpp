@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <complex>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <type_traits>
@@ -100,16 +101,26 @@ class Rows {
         if constexpr (std::is_same_v<Factor, T>) {
             first_ = matrix;
             distance_ = row;
-            if (column == 1) return;
+            // A BLAS takes no rows that overlap, are repeated or lie in reverse.
+            if (column == 1 && (rows == 1 || row >= columns)) return;
         }
         copy_ = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(rows) *
                                                     static_cast<std::size_t>(columns));
         first_ = copy_.get();
         distance_ = columns;
-        for (int top = 0; top < rows; top += tile)
-            for (int left = 0; left < columns; left += tile)
-                copy(matrix + top * row + left * column, std::min(tile, rows - top),
-                     std::min(tile, columns - left), row, column, copy_.get() + top * distance_ + left);
+        if (column == 1) {
+            for (int i = 0; i < rows; ++i)
+                std::transform(matrix + i * row, matrix + i * row + columns, copy_.get() + i * distance_,
+                               [](Factor factor) { return static_cast<T>(factor); });
+            return;
+        }
+        const auto part = [](std::int64_t left) {
+            return static_cast<int>(std::min<std::int64_t>(tile, left));
+        };
+        for (std::int64_t top = 0; top < rows; top += tile)
+            for (std::int64_t left = 0; left < columns; left += tile)
+                copy(matrix + top * row + left * column, part(rows - top), part(columns - left), row, column,
+                     copy_.get() + top * distance_ + left);
     }
 
     const T* first() const { return first_; }
@@ -141,13 +152,14 @@ void multiply_by_blas(const Operands& operands, unsigned, unsigned) {
     std::vector<Sum> sums;
     if constexpr (!std::is_same_v<T, Sum>)
         sums.resize(static_cast<std::size_t>(p.m) * static_cast<std::size_t>(p.n));
+    std::optional<Rows<Sum>> a, b;  // the same for all matrices of a batch whose distance is 0
     for (int i = 0; i < operands.batch; ++i) {
         const Matrices<Factor, T> m = matrices<Factor, T>(operands, i);
-        const Rows<Sum> a(m.a, p.m, p.k, p.a_row, p.a_column);
-        const Rows<Sum> b(m.b, p.k, p.n, p.b_row, operands.b_column);
+        if (!a || p.a_batch != 0) a.emplace(m.a, p.m, p.k, p.a_row, p.a_column);
+        if (!b || p.b_batch != 0) b.emplace(m.b, p.k, p.n, p.b_row, operands.b_column);
         const auto multiply = [&](Sum* c, std::int64_t c_row) {
-            Blas::of_process().multiply({p.m, p.n, p.k, a.distance(), b.distance(), c_row}, a.first(),
-                                        b.first(), c);
+            Blas::of_process().multiply({p.m, p.n, p.k, a->distance(), b->distance(), c_row}, a->first(),
+                                        b->first(), c);
         };
         if constexpr (std::is_same_v<T, Sum>) {
             multiply(m.c, p.c_row);
