@@ -169,9 +169,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def sampled(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Where CUSCOPE_TEST_EVERY is n: every n-th set of parameters of each test that has more than four.
-
-    Of a test with many sets it takes 16 at most.
+    """Where CUSCOPE_TEST_EVERY is n: every n-th set of parameters of a test with more than four sets, but at most 16.
 
     The sanitizers look for mistakes in code, and some of the sets run nearly all of it.
     """

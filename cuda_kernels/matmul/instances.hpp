@@ -55,7 +55,8 @@ struct Instance {
     // launch computes one matrix of a batch.
     bool parts = false;
 
-    bool reads_boxes() const { return boxes && !planes; }  // of the operands themselves
+    // Does it read boxes of the operands, and not of their planes of bytes?
+    bool reads_boxes() const { return boxes && !planes; }
 
     long long blocks(long long m, long long n) const {
         const long long rows = static_cast<long long>(tile_m) * cluster;

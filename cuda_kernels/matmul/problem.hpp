@@ -5,8 +5,8 @@
 // the next, and from one matrix of a batch (blockIdx.z) to the next. A batch distance of 0 uses the same
 // matrix again. m, n and k are from 1 to 2^31 - 1024, so that a tile past the end still has int coordinates.
 //
-// Only rung few_rows reads a_column, the distance from one column of A to the next; for the other rungs it
-// is 1. Rungs 08, 09 and few_rows also write a C whose columns are c_column apart.
+// a_column is the distance from one column of A to the next. Of the rungs only few_rows reads it; for the
+// others it is 1. Rungs 08, 09 and few_rows also write a C whose columns are c_column apart.
 //
 // With k_batch, the matrices of a batch are parts of the k of one A and one B, whose tensor maps hold all of
 // k: matrix i takes the k steps from i * k_batch on. Past the end of the maps, the steps are zeros, so the

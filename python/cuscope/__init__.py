@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import importlib
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _core, _display, _progress
+from . import _core, _display, _progress, _public
 from ._arrays import empty_like, zeros_like
 from ._core import (
     AccessPolicyWindow,
@@ -105,7 +106,7 @@ if TYPE_CHECKING:
     from . import figures, tracing
     from ._calibration import calibrate
     from ._checking import CheckReport, Finding, check
-    from ._info import Info
+    from ._info import info
     from ._models import Model, add_host_device, model, models
     from ._profiling import Profile, ProfiledAccess, ProfiledLine, ProfileFinding, ProfilePicture
     from .tracing.ranges import range
@@ -157,25 +158,12 @@ __all__ = [
 _LATER = {
     "figures": "figures",
     "calibrate": "_calibration",
+    "info": "_info",
     **dict.fromkeys(("Model", "add_host_device", "model", "models"), "_models"),
     **dict.fromkeys(("tracing", "range", "trace"), "tracing"),
     **dict.fromkeys(("CheckReport", "Finding", "check"), "_checking"),
     **dict.fromkeys(("Profile", "ProfileFinding", "ProfilePicture", "ProfiledAccess", "ProfiledLine"), "_profiling"),
 }  # fmt: skip
-
-
-def info() -> Info:
-    """Describe this installation: a dictionary that prints as ``python -m cuscope info`` does.
-
-    Never raises for a missing part: its entry gives the reason.
-
-    >>> import cuscope as cs
-    >>> cs.info()["version"] == cs.__version__
-    True
-    """
-    from ._info import info as describe  # searches the machine, so it is imported only when needed
-
-    return describe()
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -200,14 +188,12 @@ def __dir__() -> list[str]:
 
 _display.add_to_classes()
 
-# The names that tracebacks, help() and pickle show. The extension sets the names of its classes itself.
-for _name in __all__:
-    _public = globals().get(_name)  # None: the name is in a module that is loaded later
-    if getattr(_public, "__module__", __name__) != __name__:
-        _public.__module__ = __name__
-del _name, _public
+# The modules that are loaded later do this for their own names.
+_public.show_as_public(
+    *(value for name, value in list(globals().items()) if name in __all__ and callable(value))
+)
 
-_core.set_up_lines(__path__[0] + os.sep)
+_core.set_up_lines(str(Path(__file__).parent) + os.sep)
 _progress.start()
 if os.environ.get("CUSCOPE_CHECK"):
     importlib.import_module("._checking", __name__).start_from_environment()

@@ -9,6 +9,7 @@ from typing import Any
 
 from . import _core
 from ._cells import with_cells
+from ._public import show_as_public
 from ._stream_names import name_of_stream
 
 __all__ = ["Check", "CheckReport", "Finding", "check"]
@@ -302,9 +303,7 @@ def check(*, wait: bool = True) -> Check:
     return Check(wait=wait)
 
 
-for _public in (CheckReport, Finding, check):
-    _public.__module__ = "cuscope"  # the name that tracebacks, help() and pickle show
-del _public
+show_as_public(CheckReport, Finding, check)
 
 
 def start_from_environment() -> None:

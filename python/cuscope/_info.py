@@ -18,6 +18,7 @@ import numpy as np
 import cuscope as cs
 from cuscope import _core
 
+from ._public import show_as_public
 from ._wheels import wheel_folders
 
 __all__ = [
@@ -55,20 +56,13 @@ class Info(dict[str, Any]):
 
 
 def info() -> Info:
-    """Describe the build, the compilers, the runtimes, the devices and the optional libraries.
+    """Describe this installation: a dictionary that prints as ``python -m cuscope info`` does.
 
-    Returns
-    -------
-    Info
-        A dictionary of plain values (``json.dumps`` takes it) that prints as a readable list. Where something is
-        missing, its entry gives the reason. Sizes are in bytes.
+    Never raises for a missing part: its entry gives the reason. Sizes are in bytes, and ``json.dumps`` takes all values.
 
-    Examples
-    --------
+    >>> import cuscope as cs
     >>> cs.info()["version"] == cs.__version__
     True
-    >>> [d["name"] for d in cs.info()["devices"] if d["simulated"]][0]
-    'host:0'
     """
     return Info(
         version=cs.__version__,
@@ -93,6 +87,9 @@ def info() -> Info:
         kernel_cache=_core.cache_description(),
         optional_libraries=optional_libraries(),
     )
+
+
+show_as_public(info)
 
 
 def current_device() -> tuple[bool, str]:

@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 from . import _core
 from ._core import Device
 from ._model_sources import SOURCES
+from ._public import show_as_public
 
 __all__ = ["Model", "add_host_device", "model", "models"]
 
@@ -446,9 +447,7 @@ def add_host_device(model: str | Model = "h200") -> Device:
     return _core.add_host_device(f"base=h200\n{''.join(lines)}")
 
 
-for _public in (Model, add_host_device, model, models):
-    _public.__module__ = "cuscope"  # the name that tracebacks, help() and pickle show
-del _public
+show_as_public(Model, add_host_device, model, models)
 
 
 def field_table() -> str:

@@ -126,6 +126,9 @@ def test_annotations_can_be_evaluated():
         known = set(inspect.signature(function).parameters) - {"self"}
         assert known | {"return"} == set(function.__annotations__), name
         assert known | {"return"} == set(typing.get_type_hints(function)), name
+    for name, function in FUNCTIONS.items():
+        if name not in EXTENSION_FUNCTIONS:
+            assert set(typing.get_type_hints(function)) == set(function.__annotations__), name
     hints = typing.get_type_hints(cs.Event.record)
     assert hints["external"] is bool
     assert hints["return"] is cs.Event

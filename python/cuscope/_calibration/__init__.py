@@ -7,6 +7,7 @@ from typing import Any
 
 from .._core import Device, current_device
 from .._models import MOST_NAME, Model, model
+from .._public import show_as_public
 from . import calls, commands, copies, engines, on_device, properties
 from .bench import Bench
 
@@ -66,7 +67,7 @@ def calibrate(device: Device | None = None, *, name: str | None = None) -> Model
     return model(made, name=name, source=_source(device, base, estimated))
 
 
-calibrate.__module__ = "cuscope"  # the name that tracebacks, help() and pickle show
+show_as_public(calibrate)
 
 
 def _rounded(value: Any) -> Any:

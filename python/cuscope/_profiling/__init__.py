@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .._public import show_as_public
 from .profile import Profile, ProfilePicture
 from .records import ProfiledAccess, ProfiledLine, ProfileFinding
 
@@ -18,9 +19,7 @@ __all__ = [
     "profile_of",
 ]
 
-for _public in (Profile, ProfileFinding, ProfilePicture, ProfiledAccess, ProfiledLine):
-    _public.__module__ = "cuscope"  # the name that tracebacks, help() and pickle show
-del _public
+show_as_public(Profile, ProfileFinding, ProfilePicture, ProfiledAccess, ProfiledLine)
 
 
 def profile_of(facts: Mapping[str, Any]) -> Profile:

@@ -9,6 +9,7 @@ work   count   total    mean  bandwidth
 saxpy      1  900 ns  900 ns
 """
 
+from .._public import show_as_public
 from .loading import load
 from .ranges import range
 from .recording import trace
@@ -16,4 +17,4 @@ from .trace import Trace
 
 __all__ = ["Trace", "load", "range", "trace"]
 
-range.__module__ = trace.__module__ = "cuscope"  # the name that tracebacks, help() and pickle show
+show_as_public(range, trace)

@@ -39,7 +39,8 @@ std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintpt
 
 // Reserves addresses at a fixed place, so that they are the same on every run. The place is away from the
 // ranges that the system and AddressSanitizer use. Two places are a multiple of 1.75 TiB apart. No multiple
-// is within 250 GiB of a power of two, or of three times one: p[1 << 40] is in no other device's memory.
+// is within 250 GiB of a power of two, or of three times a power of two. So a wrong index such as 1 << 40
+// reaches no other device's memory.
 // ThreadSanitizer allows no such place; with it the system chooses the address.
 std::byte* reserve([[maybe_unused]] int device, std::size_t bytes) {
     constexpr int kind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;

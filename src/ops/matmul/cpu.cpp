@@ -152,7 +152,7 @@ void multiply_by_blas(const Operands& operands, unsigned, unsigned) {
     std::vector<Sum> sums;
     if constexpr (!std::is_same_v<T, Sum>)
         sums.resize(static_cast<std::size_t>(p.m) * static_cast<std::size_t>(p.n));
-    std::optional<Rows<Sum>> a, b;  // the same for all matrices of a batch whose distance is 0
+    std::optional<Rows<Sum>> a, b;  // kept if the next product of the batch has the same matrix
     for (int i = 0; i < operands.batch; ++i) {
         const Matrices<Factor, T> m = matrices<Factor, T>(operands, i);
         if (!a || p.a_batch != 0) a.emplace(m.a, p.m, p.k, p.a_row, p.a_column);

@@ -445,7 +445,7 @@ void matmul(const Operand& left, const Operand& right, const Operand& product, s
         a = Prepared(transposed(right.array()), stream), b = Prepared(transposed(left.array()), stream);
         c = transposed(c);
     }
-    // On a simulated device too, so that there are the copies that a GPU makes.
+    // A simulated device makes the copies that a GPU makes, although its own way could do without.
     const InColumns columns = make_readable(chosen, types, &a, &b);
     const Array all_a = broadcast(a.array(), c), all_b = broadcast(b.array(), c);
     Launches launches;
