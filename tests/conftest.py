@@ -213,6 +213,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("device", names, indirect=True)
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """Garbage is collected between tests. A collection in the middle of a test would free arrays that earlier tests left
+    in reference cycles. On the default stream such a release waits for the work of other streams, which changes the order
+    and the times that tests assert.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 @functools.cache
 def devices_here() -> list[str]:
     """One device of each runtime that this machine has. A missing GPU gives no parameter: it would double the number of
