@@ -307,3 +307,27 @@ def test_an_overrun_into_memory_that_was_freed_before_the_check_is_found(module)
     (finding,) = report.findings
     assert (finding.kind, finding.count) == ("out of bounds", 2)
     assert finding.memory.startswith("the argument 'x'")
+
+
+def test_memory_of_another_device_without_peer_access_is_out_of_bounds():
+    module = cs.Module(
+        "struct Data { int* x; };\n__global__ void set(Data data) { data.x[threadIdx.x] = 7; }"
+    )
+    # A structure hides the address from the check of a launch's arguments, which would refuse the array itself.
+    data = np.zeros((), [("x", np.uint64)])
+    with cs.add_host_device("h200") as other:
+        x = cs.zeros(8, np.int32)
+    data["x"] = x.pointer
+
+    with cs.check() as without:
+        module.set[1, 8](data)
+    cs.current_device().enable_peer_access(other)
+    with cs.check() as allowed:
+        module.set[1, 8](data)
+
+    (finding,) = without.findings
+    assert (finding.kind, finding.count) == ("out of bounds", 8)
+    assert finding.memory.startswith("the argument 'data' (32 bytes")
+    assert f"on {other.name}, which the kernel's device has no access to" in finding.text
+    assert "enable_peer_access" in finding.advice
+    assert not allowed, str(allowed)

@@ -64,6 +64,10 @@ void LaunchCheck::add(Region region) {
     if (region.begin < region.end) regions_.push_back(std::move(region));
 }
 
+void LaunchCheck::add_out_of_access(Region region) {
+    if (region.begin < region.end) out_of_access_.push_back(std::move(region));
+}
+
 void LaunchCheck::name(const void* begin, std::size_t bytes, const char* name) {
     const auto first = reinterpret_cast<std::uintptr_t>(begin);
     for (Region& region : regions_) {
@@ -88,6 +92,7 @@ void LaunchCheck::point_parameters(const cuscope_simt::KernelEntry& kernel, cons
             std::uintptr_t address = 0;
             std::memcpy(&address, arguments.data() + parameter.offset + at, sizeof address);
             Region* region = find(address);
+            if (region == nullptr) region = find_out_of_access(address);
             // The address just behind an array belongs to the array.
             if (region == nullptr && address != 0) region = find(address - 1);
             if (region == nullptr) continue;
@@ -228,6 +233,12 @@ Region* LaunchCheck::find(std::uintptr_t address) {
     return last_ = &after[-1];
 }
 
+Region* LaunchCheck::find_out_of_access(std::uintptr_t address) {
+    const auto found = std::find_if(out_of_access_.begin(), out_of_access_.end(),
+                                    [&](const Region& region) { return region.holds(address); });
+    return found == out_of_access_.end() ? nullptr : &*found;
+}
+
 bool LaunchCheck::in_reach(const Region& region) {
     if (!region.parameters.empty() || !region.name.empty() || region.on_host) return true;
     if (!reach_known_) find_reach();
@@ -310,10 +321,17 @@ std::string LaunchCheck::element(const Region& region, std::uintptr_t address) {
     return "byte " + std::to_string(offset);
 }
 
-LaunchCheck::Outside LaunchCheck::describe_outside(std::uintptr_t address) const {
+LaunchCheck::Outside LaunchCheck::describe_outside(std::uintptr_t address) {
     if (address < 4096)
         return {"at the address " + std::to_string(address) + ", which is null or a small number",
                 "Pass an array; a null pointer has no memory.", ""};
+    if (const Region* const region = find_out_of_access(address)) {
+        const std::string memory = describe(*region);
+        return {"at " + element(*region, address) + " of " + memory + " on host:" +
+                    std::to_string(region->device) + ", which the kernel's device has no access to",
+                "Call Device.enable_peer_access() of the kernel's device, or copy the array to that device.",
+                memory};
+    }
     for (const FreedMemory& freed : freed_) {
         if (address < freed.begin || address >= freed.end) continue;
         const std::string memory =

@@ -29,6 +29,7 @@ struct Region {
     MemoryLabelPtr label;
     std::string name;  // of a variable; else empty
     bool on_host = false;
+    int device = -1;                   // that has the memory, if another device's kernel has no access to it
     bool accessed = false;             // in this launch
     std::vector<unsigned> parameters;  // that hold an address in it
 
@@ -51,6 +52,8 @@ class LaunchCheck {
   public:
     // All memory of the device and the host that kernels may know. To be called while the launch is made.
     void add(Region region);
+    // Memory of another device that the kernel's device has no access to.
+    void add_out_of_access(Region region);
     // A variable of the image; its memory was added before.
     void name(const void* begin, std::size_t bytes, const char* name);
     // Equal for launches of one kernel with equal arguments.
@@ -82,7 +85,7 @@ class LaunchCheck {
     struct Outside {
         std::string text, advice, memory;
     };
-    Outside describe_outside(std::uintptr_t address) const;
+    Outside describe_outside(std::uintptr_t address);
     // "the argument 'x' (float32, shape (4,), 16 bytes, made in program.py:3)".
     std::string describe(const Region& region) const;
     // "element 5" or "byte 20" of a region.
@@ -114,6 +117,7 @@ class LaunchCheck {
         std::size_t finding;
     };
 
+    Region* find_out_of_access(std::uintptr_t address);
     void set_past(cuscope_simt::Stamp past);
     void find_reach();
     std::string describe_label(const MemoryLabel& label, std::size_t bytes) const;
@@ -121,6 +125,7 @@ class LaunchCheck {
 
     const Launch* launch_ = nullptr;
     std::vector<Region> regions_;  // by address, once the launch runs
+    std::vector<Region> out_of_access_;
     std::vector<FreedMemory> freed_;
     std::vector<std::string> parameter_names_;
     std::vector<bool> reached_;

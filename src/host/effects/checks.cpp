@@ -34,14 +34,20 @@ void count_as_written(MemoryRegistry& memory, simt::Launch& launch) {
 }
 
 void add_memory(Machine& machine, simt::LaunchCheck& check) {
+    const Device& device = machine.devices.current();
     std::vector<std::pair<std::uintptr_t, std::uintptr_t>> ranges;
     machine.memory.for_each([&](const Allocation& allocation) {
         simt::Region region = region_at(allocation.base, allocation.bytes);
         region.on_host = allocation.type != MemoryType::device;
         region.label = label_of(allocation.base);
+        ranges.emplace_back(region.begin, region.end);
+        if (!device.reaches(allocation)) {
+            region.device = allocation.device;
+            check.add_out_of_access(std::move(region));
+            return;
+        }
         // CUDA arrays are accessed by texture functions, which check their coordinates.
         if (!allocation.fixed) region.shadow = machine.memory.shadow_of(allocation);
-        ranges.emplace_back(region.begin, region.end);
         check.add(std::move(region));
     });
     for (const auto& range : known_memory()) {
