@@ -319,9 +319,9 @@ Status make_kernel(Machine& machine, const LaunchConfig& config, Kernel& kernel,
     command->blocks_waiting = command->blocks_left = blocks_of(config.grid);
     // Rounded down, so that exactly as many blocks fit on the device as the model says.
     command->block_units = Multiprocessors::units / request.blocks_per_multiprocessor;
-    command->shared_memory = shared_memory_need(*owner.model, request.blocks_per_multiprocessor,
-                                                entry.static_shared_bytes + config.dynamic_shared_bytes,
-                                                loaded.settings().carveout);
+    command->shared_memory =
+        shared_memory_need(*owner.model, request.blocks_per_multiprocessor,
+                           entry.static_shared_bytes + config.dynamic_shared_bytes, loaded.settings.carveout);
     command->effect = std::move(effect);
     *made = command;
     return Status::success;

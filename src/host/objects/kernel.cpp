@@ -28,26 +28,19 @@ Dim3 compiled_cluster(const cuscope_simt::KernelEntry& entry) {
 
 }  // namespace
 
-Kernel::Settings LoadedKernel::settings() const {
-    const auto set = kernel->settings.find(device->ordinal);
-    return set != kernel->settings.end() ? set->second : Kernel::Settings{};
-}
-
 int LoadedKernel::max_dynamic_shared() const {
-    const int set = settings().max_dynamic_shared;
-    if (set >= 0) return set;
+    if (settings.max_dynamic_shared >= 0) return settings.max_dynamic_shared;
     const auto whole = static_cast<int>(device->model->properties.shared_memory_per_block);
     return std::max(0, whole - static_cast<int>(entry->static_shared_bytes));
 }
 
 int LoadedKernel::max_cluster_blocks() const {
     if (device->model->properties.compute_capability_major < 9) return 1;
-    return settings().non_portable_cluster ? largest_cluster_blocks : portable_cluster_blocks;
+    return settings.non_portable_cluster ? largest_cluster_blocks : portable_cluster_blocks;
 }
 
 FunctionAttributes LoadedKernel::attributes() const {
     const DeviceProperties& properties = device->model->properties;
-    const Kernel::Settings set = settings();
     FunctionAttributes answer;
     answer.shared_size = entry->static_shared_bytes;
     for (const auto& global : image->globals()) {
@@ -59,15 +52,15 @@ FunctionAttributes LoadedKernel::attributes() const {
     answer.binary_version = 10 * properties.compute_capability_major + properties.compute_capability_minor;
     answer.ptx_version = answer.binary_version;
     answer.max_dynamic_shared_size = max_dynamic_shared();
-    answer.preferred_shared_memory_carveout = set.carveout;
+    answer.preferred_shared_memory_carveout = settings.carveout;
     const bool compiled = entry->cluster_dim.x != 0;
-    const Dim3 cluster = compiled ? compiled_cluster(*entry) : set.cluster;
+    const Dim3 cluster = compiled ? compiled_cluster(*entry) : settings.cluster;
     answer.cluster_dim_must_be_set = compiled ? 1 : 0;
     answer.required_cluster_width = static_cast<int>(cluster.x);
     answer.required_cluster_height = static_cast<int>(cluster.y);
     answer.required_cluster_depth = static_cast<int>(cluster.z);
-    answer.cluster_scheduling_policy_preference = set.cluster_scheduling_policy;
-    answer.non_portable_cluster_size_allowed = set.non_portable_cluster ? 1 : 0;
+    answer.cluster_scheduling_policy_preference = settings.cluster_scheduling_policy;
+    answer.non_portable_cluster_size_allowed = settings.non_portable_cluster ? 1 : 0;
     return answer;
 }
 
@@ -77,7 +70,7 @@ Status LoadedKernel::set_attribute(FunctionAttribute attribute, int value) const
         return fail(Status::invalid_value, std::string(what) + " " + std::to_string(value) + "; allowed is " +
                                                std::to_string(least) + " to " + std::to_string(most));
     };
-    Kernel::Settings changed = settings();
+    Kernel::Settings changed = settings;
     Status status = Status::success;
     switch (attribute) {
         case FunctionAttribute::max_dynamic_shared_size: {
@@ -164,7 +157,7 @@ Status LoadedKernel::check_launch(const LaunchConfig& config) const {
 // func_set_attribute set.
 Status LoadedKernel::resolve(const LaunchConfig& config, LaunchRequest* request) const {
     const Dim3 own = compiled_cluster(*entry);
-    const Dim3 required = given(own) ? own : settings().cluster;
+    const Dim3 required = given(own) ? own : settings.cluster;
     const Dim3& asked = request->cluster;
     const Dim3 cluster = given(required) ? required : given(asked) ? asked : Dim3{1, 1, 1};
     if (given(required) && given(asked) && asked != required) {
@@ -206,7 +199,7 @@ Status LoadedKernel::resolve(const LaunchConfig& config, LaunchRequest* request)
 }
 
 bool LoadedKernel::has_clusters(const LaunchRequest& request) const {
-    return request.cluster.x != 0 || entry->cluster_dim.x != 0 || settings().cluster.x != 0;
+    return request.cluster.x != 0 || entry->cluster_dim.x != 0 || settings.cluster.x != 0;
 }
 
 int LoadedKernel::blocks_per_multiprocessor(const LaunchConfig& config) const {

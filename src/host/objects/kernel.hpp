@@ -41,7 +41,6 @@ struct Kernel {
 
 // A kernel on the thread's current device, where its code is loaded.
 struct LoadedKernel {
-    Kernel::Settings settings() const;
     int max_dynamic_shared() const;
     int max_cluster_blocks() const;
     FunctionAttributes attributes() const;
@@ -59,6 +58,7 @@ struct LoadedKernel {
 
     Kernel* kernel = nullptr;
     Device* device = nullptr;
+    Kernel::Settings settings;  // the kernel's on this device
     std::shared_ptr<simt::Image> image;
     const cuscope_simt::KernelEntry* entry = nullptr;
 };

@@ -64,6 +64,8 @@ Status Libraries::load_kernel(Kernel& kernel, LoadedKernel* loaded) {
     loaded->kernel = &kernel;
     loaded->device = &machine_.devices.current();
     TRY(instance(*kernel.library, loaded->device->ordinal, &loaded->image));
+    const auto set = kernel.settings.find(loaded->device->ordinal);
+    if (set != kernel.settings.end()) loaded->settings = set->second;
     loaded->entry = loaded->image->kernel(kernel.lowered);
     return Status::success;
 }

@@ -13,20 +13,21 @@ class Call {
     enum class On { device, host };  // device: the call is refused while the device is lost
 
     Call(Machine& machine, std::int64_t CallCosts::*cost, On on = On::device) {
+        ThreadState& here = thread();
         if (forked_after_use()) {
             refused_ = Status::initialization_error;
-            thread().last = refused_;
-            thread().detail = "the process was forked after cuscope had been used in its parent";
+            here.last = refused_;
+            here.detail = "the process was forked after cuscope had been used in its parent";
             return;
         }
-        if (thread().in_host_function) {
+        if (here.in_host_function) {
             refused_ = Status::not_permitted;
             return;
         }
         lock_ = Lock(machine.mutex, std::defer_lock);
         take(lock_);
         if (!Look::active()) machine.waits.count_call();
-        const Device& device = machine.devices.current();
+        const Device& device = machine.devices[here.device];
         if (!NoWait::again() && !Look::active()) machine.timeline.spend(device.model->costs.*cost);
         if (on == On::device) refused_ = device.check();
     }
