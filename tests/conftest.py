@@ -215,15 +215,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call() -> Iterator[None]:
-    """Garbage is collected between tests. A collection in the middle of a test would free arrays that earlier tests left
-    in reference cycles. On the default stream such a release waits for the work of other streams, which changes the order
-    and the times that tests assert.
+    """No garbage is collected during a test, unless the test asks for it. A collection would free arrays that earlier
+    tests left in reference cycles. On the default stream such a release waits for the work of other streams, which
+    changes the order and the times that tests assert.
     """
+    enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        gc.enable()
+        if enabled:
+            gc.enable()
 
 
 @functools.cache

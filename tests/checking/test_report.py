@@ -309,15 +309,23 @@ def test_an_overrun_into_memory_that_was_freed_before_the_check_is_found(module)
     assert finding.memory.startswith("the argument 'x'")
 
 
-def test_memory_of_another_device_without_peer_access_is_out_of_bounds():
+@pytest.fixture
+def beside():
+    """Another device, and a structure with the address of an array there. A launch refuses the array itself."""
+    data = np.zeros((), [("x", np.uint64)])
+    other = cs.add_host_device("h200")
+    with other:
+        x = cs.zeros(8, np.int32)
+    data["x"] = x.pointer
     module = cs.Module(
         "struct Data { int* x; };\n__global__ void set(Data data) { data.x[threadIdx.x] = 7; }"
     )
-    # A structure hides the address from the check of a launch's arguments, which would refuse the array itself.
-    data = np.zeros((), [("x", np.uint64)])
-    with cs.add_host_device("h200") as other:
-        x = cs.zeros(8, np.int32)
-    data["x"] = x.pointer
+    yield other, module, data
+    x.close()
+
+
+def test_memory_of_another_device_without_peer_access_is_out_of_bounds(beside):
+    other, module, data = beside
 
     with cs.check() as without:
         module.set[1, 8](data)
@@ -331,3 +339,21 @@ def test_memory_of_another_device_without_peer_access_is_out_of_bounds():
     assert f"on {other.name}, which the kernel's device has no access to" in finding.text
     assert "enable_peer_access" in finding.advice
     assert not allowed, str(allowed)
+
+
+def test_a_kernel_of_a_graph_has_the_access_of_its_launch(beside):
+    other, module, data = beside
+    here, stream = cs.current_device(), cs.Stream()
+    reports = []
+    with cs.check(), stream.capture() as graph:
+        module.set[1, 8, stream](data)
+    executable = graph.instantiate()
+
+    for change in (here.enable_peer_access, here.disable_peer_access):
+        change(other)
+        with cs.check() as report:
+            executable.launch(stream)
+        reports.append(report)
+
+    assert not reports[0], str(reports[0])
+    assert [finding.kind for finding in reports[1].findings] == ["out of bounds"]

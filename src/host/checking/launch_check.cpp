@@ -64,10 +64,6 @@ void LaunchCheck::add(Region region) {
     if (region.begin < region.end) regions_.push_back(std::move(region));
 }
 
-void LaunchCheck::add_out_of_access(Region region) {
-    if (region.begin < region.end) out_of_access_.push_back(std::move(region));
-}
-
 void LaunchCheck::name(const void* begin, std::size_t bytes, const char* name) {
     const auto first = reinterpret_cast<std::uintptr_t>(begin);
     for (Region& region : regions_) {
@@ -91,10 +87,9 @@ void LaunchCheck::point_parameters(const cuscope_simt::KernelEntry& kernel, cons
         for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= parameter.size; ++at) {
             std::uintptr_t address = 0;
             std::memcpy(&address, arguments.data() + parameter.offset + at, sizeof address);
-            Region* region = find(address);
-            if (region == nullptr) region = find_out_of_access(address);
+            Region* region = region_at(address);
             // The address just behind an array belongs to the array.
-            if (region == nullptr && address != 0) region = find(address - 1);
+            if (region == nullptr && address != 0) region = region_at(address - 1);
             if (region == nullptr) continue;
             auto& parameters = region->parameters;
             if (std::find(parameters.begin(), parameters.end(), i) == parameters.end())
@@ -111,6 +106,8 @@ bool LaunchCheck::begin(const Launch& launch) {
     }
     for (Region& region : regions_) {
         region.accessed = false;
+        region.in_access =
+            !std::binary_search(launch.out_of_access.begin(), launch.out_of_access.end(), region.begin);
         if (region.shadow) region.shadow->forget_times(era);
     }
     launch_ = &launch;
@@ -224,19 +221,17 @@ std::uint64_t LaunchCheck::block_at(Stamp stamp) const {
     return moment < owners_.size() ? owners_[moment] : no_block;
 }
 
-Region* LaunchCheck::find(std::uintptr_t address) {
-    if (last_ != nullptr && last_->holds(address)) return last_;
+Region* LaunchCheck::region_at(std::uintptr_t address) {
     const auto after =
         std::upper_bound(regions_.begin(), regions_.end(), address,
                          [](std::uintptr_t at, const Region& region) { return at < region.begin; });
-    if (after == regions_.begin() || !after[-1].holds(address)) return nullptr;
-    return last_ = &after[-1];
+    return after == regions_.begin() || !after[-1].holds(address) ? nullptr : &after[-1];
 }
 
-Region* LaunchCheck::find_out_of_access(std::uintptr_t address) {
-    const auto found = std::find_if(out_of_access_.begin(), out_of_access_.end(),
-                                    [&](const Region& region) { return region.holds(address); });
-    return found == out_of_access_.end() ? nullptr : &*found;
+Region* LaunchCheck::find(std::uintptr_t address) {
+    if (last_ != nullptr && last_->holds(address)) return last_;
+    Region* const region = region_at(address);
+    return region == nullptr || !region->in_access ? nullptr : last_ = region;
 }
 
 bool LaunchCheck::in_reach(const Region& region) {
@@ -325,7 +320,7 @@ LaunchCheck::Outside LaunchCheck::describe_outside(std::uintptr_t address) {
     if (address < 4096)
         return {"at the address " + std::to_string(address) + ", which is null or a small number",
                 "Pass an array; a null pointer has no memory.", ""};
-    if (const Region* const region = find_out_of_access(address)) {
+    if (const Region* const region = region_at(address); region != nullptr && !region->in_access) {
         const std::string memory = describe(*region);
         return {"at " + element(*region, address) + " of " + memory + " on host:" +
                     std::to_string(region->device) + ", which the kernel's device has no access to",
@@ -348,7 +343,7 @@ LaunchCheck::Outside LaunchCheck::describe_outside(std::uintptr_t address) {
     for (const bool arguments : {true, false}) {
         std::uintptr_t least = std::uintptr_t{1} << (arguments ? 30 : 20);
         for (const Region& region : regions_) {
-            if (arguments == region.parameters.empty()) continue;
+            if (arguments == region.parameters.empty() || !region.in_access) continue;
             const std::uintptr_t distance = address >= region.end    ? address - region.end
                                             : address < region.begin ? region.begin - address
                                                                      : 0;

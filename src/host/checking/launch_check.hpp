@@ -29,7 +29,8 @@ struct Region {
     MemoryLabelPtr label;
     std::string name;  // of a variable; else empty
     bool on_host = false;
-    int device = -1;                   // that has the memory, if another device's kernel has no access to it
+    int device = -1;                   // that has the memory; -1: the host
+    bool in_access = true;             // of the kernel's device, in this launch
     bool accessed = false;             // in this launch
     std::vector<unsigned> parameters;  // that hold an address in it
 
@@ -52,8 +53,6 @@ class LaunchCheck {
   public:
     // All memory of the device and the host that kernels may know. To be called while the launch is made.
     void add(Region region);
-    // Memory of another device that the kernel's device has no access to.
-    void add_out_of_access(Region region);
     // A variable of the image; its memory was added before.
     void name(const void* begin, std::size_t bytes, const char* name);
     // Equal for launches of one kernel with equal arguments.
@@ -77,6 +76,7 @@ class LaunchCheck {
     static constexpr std::uint64_t no_block = ~std::uint32_t{0};
     std::uint64_t last_ticked() const { return owners_.empty() ? no_block : owners_.back(); }
 
+    // Null if the kernel's device has no access to the memory there.
     Region* find(std::uintptr_t address);
     // May a kernel know the address of this memory, because an argument or memory in its reach holds it?
     bool in_reach(const Region& region);
@@ -117,7 +117,7 @@ class LaunchCheck {
         std::size_t finding;
     };
 
-    Region* find_out_of_access(std::uintptr_t address);
+    Region* region_at(std::uintptr_t address);
     void set_past(cuscope_simt::Stamp past);
     void find_reach();
     std::string describe_label(const MemoryLabel& label, std::size_t bytes) const;
@@ -125,7 +125,6 @@ class LaunchCheck {
 
     const Launch* launch_ = nullptr;
     std::vector<Region> regions_;  // by address, once the launch runs
-    std::vector<Region> out_of_access_;
     std::vector<FreedMemory> freed_;
     std::vector<std::string> parameter_names_;
     std::vector<bool> reached_;

@@ -34,20 +34,15 @@ void count_as_written(MemoryRegistry& memory, simt::Launch& launch) {
 }
 
 void add_memory(Machine& machine, simt::LaunchCheck& check) {
-    const Device& device = machine.devices.current();
     std::vector<std::pair<std::uintptr_t, std::uintptr_t>> ranges;
     machine.memory.for_each([&](const Allocation& allocation) {
         simt::Region region = region_at(allocation.base, allocation.bytes);
         region.on_host = allocation.type != MemoryType::device;
         region.label = label_of(allocation.base);
-        ranges.emplace_back(region.begin, region.end);
-        if (!device.reaches(allocation)) {
-            region.device = allocation.device;
-            check.add_out_of_access(std::move(region));
-            return;
-        }
+        if (!region.on_host) region.device = allocation.device;
         // CUDA arrays are accessed by texture functions, which check their coordinates.
         if (!allocation.fixed) region.shadow = machine.memory.shadow_of(allocation);
+        ranges.emplace_back(region.begin, region.end);
         check.add(std::move(region));
     });
     for (const auto& range : known_memory()) {
@@ -69,6 +64,15 @@ void add_memory(Machine& machine, simt::LaunchCheck& check) {
     });
 }
 
+std::vector<std::uintptr_t> out_of_access(const Machine& machine, const Device& device) {
+    std::vector<std::uintptr_t> begins;
+    machine.memory.for_each([&](const Allocation& allocation) {
+        if (!device.reaches(allocation)) begins.push_back(reinterpret_cast<std::uintptr_t>(allocation.base));
+    });
+    std::sort(begins.begin(), begins.end());
+    return begins;
+}
+
 // Not 0.
 std::uint64_t key_of(const cuscope_simt::KernelEntry& kernel, const simt::ArgumentBytes& arguments) {
     const std::string_view bytes(reinterpret_cast<const char*>(arguments.data()), arguments.size());
@@ -78,9 +82,10 @@ std::uint64_t key_of(const cuscope_simt::KernelEntry& kernel, const simt::Argume
 
 }  // namespace
 
-void watch_run(const KernelEffect& effect, bool now, Command* made) {
+void watch_run(const Machine& machine, int device, const KernelEffect& effect, bool now, Command* made) {
     if (!effect.launch.check) return;
     const auto copy = std::static_pointer_cast<KernelEffect>(effect.copy());
+    copy->launch.out_of_access = out_of_access(machine, machine.devices[device]);
     copy->launch.token = 0;
     copy->is_brief = effect.is_brief;
     copy->tells_time = effect.tells_time;
@@ -113,6 +118,7 @@ Status prepare_check(Machine& machine, const Kernel& kernel, bool left_out, simt
         if (!global.constant) check->name(global.address, global.bytes, global.name);
     check->point_parameters(*launch.kernel, launch.arguments);
     check->key = key_of(*launch.kernel, launch.arguments);
+    launch.out_of_access = out_of_access(machine, machine.devices.current());
     launch.token = order::new_token();
     order::made_launches().push_back({check->key, launch.token});
     launch.check = std::move(check);

@@ -16,8 +16,9 @@ struct Command;
 // arguments are set already.
 Status prepare_check(Machine& machine, const Kernel& kernel, bool left_out, simt::Launch& launch);
 
-// The same for each launch of a kernel node: the check of the order of commands is told of its run. `now`: it
-// is enqueued by the simulation, and not in the program's call.
-void watch_run(const KernelEffect& effect, bool now, Command* made);
+// The same for each launch of a kernel node, on its device: the check of the order of commands is told of its
+// run, and the device may have access to other memory than before. `now`: it is enqueued by the simulation,
+// and not in the program's call.
+void watch_run(const Machine& machine, int device, const KernelEffect& effect, bool now, Command* made);
 
 }  // namespace cuscope::host

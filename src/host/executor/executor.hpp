@@ -51,8 +51,10 @@ struct Launch {
     std::shared_ptr<GraphLauncher> graphs;  // null: the kernel is not a node of a graph
     std::shared_ptr<Sampling> sampling;     // null: no block is sampled
     std::shared_ptr<LaunchCheck> check;     // for an image that checks; null: nothing is checked
-    std::uint64_t token = 0;                // of the check of the order of commands; 0: it does not wait
-    std::shared_ptr<Image> plain;           // the image with the variables that an instrumented image uses
+    // For the check: where memory begins that the kernel's device has no access to, in order.
+    std::vector<std::uintptr_t> out_of_access;
+    std::uint64_t token = 0;       // of the check of the order of commands; 0: it does not wait
+    std::shared_ptr<Image> plain;  // the image with the variables that an instrumented image uses
     std::vector<std::shared_ptr<Shadow>> written;  // memory that counts as written once the kernel has run
 };
 

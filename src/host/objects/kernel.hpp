@@ -58,7 +58,7 @@ struct LoadedKernel {
 
     Kernel* kernel = nullptr;
     Device* device = nullptr;
-    Kernel::Settings settings;  // the kernel's on this device
+    Kernel::Settings settings;  // of the kernel on this device, when it was loaded
     std::shared_ptr<simt::Image> image;
     const cuscope_simt::KernelEntry* entry = nullptr;
 };

@@ -72,7 +72,7 @@ class KernelNode final : public NodeOf<KernelNodeParameters> {
         if (enabled && launch.run.environment && may_launch_graphs())
             let_launch(machine, launch.run.environment, made, *work<KernelEffect>());
         else if (enabled && checking())
-            watch_run(*work<KernelEffect>(), launch.now, made);
+            watch_run(machine, device, *work<KernelEffect>(), launch.now, made);
     }
     bool launches_graphs() const override {
         return command && work<KernelEffect>()->launch.kernel->launches_graphs;
