@@ -215,9 +215,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call() -> Iterator[None]:
-    """No garbage is collected during a test, unless the test asks for it. A collection would free arrays that earlier
-    tests left in reference cycles. On the default stream such a release waits for the work of other streams, which
-    changes the order and the times that tests assert.
+    """Garbage is collected during a test only if the test calls gc.collect(). A collection frees arrays that earlier tests
+    left in reference cycles. Such a release is work of the default stream, which waits for other streams. So it would
+    change the order and the times that tests assert.
     """
     enabled = gc.isenabled()
     gc.disable()

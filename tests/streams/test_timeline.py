@@ -6,6 +6,8 @@ the same from its times: which work overlaps, which does not, and about how long
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -136,6 +138,26 @@ def test_copies_in_both_directions_overlap(device):
         there[1].copy_to(host[1], stream=streams[1])
 
     assert 2 * (64 << 20) / elapsed(device, work) / 1e6 == pytest.approx(101.5, rel=0.1)
+
+
+@pytest.mark.parametrize(("released", "overlaps"), [(False, True), (True, False)])
+def test_a_release_on_the_default_stream_is_between_the_copies_of_other_streams(device, released, overlaps):
+    host = cs.pinned_empty((2, 1 << 22), np.uint8)
+    there, array = cs.empty((2, 1 << 22), np.uint8), cs.empty(100)
+    streams = [cs.Stream() for _ in range(2)]
+
+    with cs.trace() as trace:
+        there[0].copy_from(host[0], stream=streams[0])
+        if released:
+            array.close()
+        there[1].copy_to(host[1], stream=streams[1])
+
+    assert (trace.overlap("host to device", "device to host") > 0.8) == overlaps
+
+
+def test_garbage_is_not_collected_during_a_test(device):
+    """The release of an earlier test's array would change the order of this one's work."""
+    assert not gc.isenabled()
 
 
 CHUNKS, CHUNK = 20, 1 << 20

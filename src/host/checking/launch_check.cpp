@@ -106,8 +106,6 @@ bool LaunchCheck::begin(const Launch& launch) {
     }
     for (Region& region : regions_) {
         region.accessed = false;
-        region.in_access =
-            !std::binary_search(launch.out_of_access.begin(), launch.out_of_access.end(), region.begin);
         if (region.shadow) region.shadow->forget_times(era);
     }
     launch_ = &launch;
@@ -228,10 +226,16 @@ Region* LaunchCheck::region_at(std::uintptr_t address) {
     return after == regions_.begin() || !after[-1].holds(address) ? nullptr : &after[-1];
 }
 
+bool LaunchCheck::has_access(const Region& region) const {
+    const auto& refused = launch_->out_of_access;
+    return !std::binary_search(refused.begin(), refused.end(), region.begin);
+}
+
 Region* LaunchCheck::find(std::uintptr_t address) {
     if (last_ != nullptr && last_->holds(address)) return last_;
     Region* const region = region_at(address);
-    return region == nullptr || !region->in_access ? nullptr : last_ = region;
+    if (region == nullptr || !has_access(*region)) return nullptr;
+    return last_ = region;
 }
 
 bool LaunchCheck::in_reach(const Region& region) {
@@ -320,7 +324,7 @@ LaunchCheck::Outside LaunchCheck::describe_outside(std::uintptr_t address) {
     if (address < 4096)
         return {"at the address " + std::to_string(address) + ", which is null or a small number",
                 "Pass an array; a null pointer has no memory.", ""};
-    if (const Region* const region = region_at(address); region != nullptr && !region->in_access) {
+    if (const Region* const region = region_at(address); region != nullptr && !has_access(*region)) {
         const std::string memory = describe(*region);
         return {"at " + element(*region, address) + " of " + memory + " on host:" +
                     std::to_string(region->device) + ", which the kernel's device has no access to",
@@ -343,7 +347,7 @@ LaunchCheck::Outside LaunchCheck::describe_outside(std::uintptr_t address) {
     for (const bool arguments : {true, false}) {
         std::uintptr_t least = std::uintptr_t{1} << (arguments ? 30 : 20);
         for (const Region& region : regions_) {
-            if (arguments == region.parameters.empty() || !region.in_access) continue;
+            if (arguments == region.parameters.empty() || !has_access(region)) continue;
             const std::uintptr_t distance = address >= region.end    ? address - region.end
                                             : address < region.begin ? region.begin - address
                                                                      : 0;

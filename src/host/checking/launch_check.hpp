@@ -29,8 +29,7 @@ struct Region {
     MemoryLabelPtr label;
     std::string name;  // of a variable; else empty
     bool on_host = false;
-    int device = -1;                   // that has the memory; -1: the host
-    bool in_access = true;             // of the kernel's device, in this launch
+    int device = -1;                   // that allocated the memory; -1: none
     bool accessed = false;             // in this launch
     std::vector<unsigned> parameters;  // that hold an address in it
 
@@ -118,6 +117,8 @@ class LaunchCheck {
     };
 
     Region* region_at(std::uintptr_t address);
+    // Does the device of the launch have access to the memory?
+    bool has_access(const Region& region) const;
     void set_past(cuscope_simt::Stamp past);
     void find_reach();
     std::string describe_label(const MemoryLabel& label, std::size_t bytes) const;

@@ -96,7 +96,6 @@ bool Machine::is_idle(int device) {
 }
 
 Status Machine::wait_for_stream(Lock& lock, const Stream& stream) {
-    if (!stream.legacy) return waits.wait_for(lock, stream.last.get());
     for (const CommandRef& last : last_of_stream(stream)) TRY(waits.wait_for(lock, last.get()));
     return Status::success;
 }
